@@ -16,7 +16,7 @@ from typing import Any
 
 from canonym import Linker
 from canonym.types import Link
-from inputs import beside, percents, rows_beside, terminology_of
+from inputs import beside, linked_list, percents, terminology_of
 from record import parser, save_rows
 
 SIEVES = ["verbatim", "normalised", "reordered", "bare"]
@@ -39,18 +39,13 @@ def is_right(link: Link, code: str) -> bool:
 
 def measured() -> Iterator[dict[str, Any]]:
     """Ask for all names."""
-    rows = rows_beside("bare_names")
     for everyday in (False, True):
         terminology = terminology_of("icd10cm", everyday=everyday)
         for sieves in (SIEVES[:-1], SIEVES):
             linker = Linker.build(terminology, encoders=["default"], sieves=sieves)
-            links = linker.link([row["name"] for row in rows], k=1)
+            rows = linked_list(linker, "bare_names", "name", k=1)
             for half in ("dev", "test"):
-                asked = [
-                    (link, row["code"])
-                    for link, row in zip(links, rows, strict=True)
-                    if half_of(row["name"]) == half
-                ]
+                asked = [(link, row["code"]) for row, link in rows if half_of(row["name"]) == half]
                 right = sum(is_right(link, code) for link, code in asked)
                 share = percents(right, len(asked))
                 yield {

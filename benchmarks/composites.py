@@ -18,7 +18,7 @@ from canonym import Document, Linker
 from canonym.encoders import make_encoder
 from canonym.linking import decision
 from canonym.terminology.ids import ConceptIds
-from inputs import MEDIC, documents_of, part_of, terminology_of
+from inputs import MEDIC, documents_of, linked_mentions, part_of, terminology_of
 from record import data_folder, parser, save_rows
 
 CORPORA = (("ncbi-disease", ""), ("bc5cdr", "Disease"))
@@ -29,13 +29,12 @@ def exact(linker: Linker, documents: Sequence[Document], margin: float) -> list[
     """Tell of each mention whether it was split, and whether its links are what was annotated."""
     find, outcomes = ConceptIds(linker.terminology).find, []
     with patch.object(decision, "SPLIT_MARGIN", margin):
-        for document, links in linker.link_documents(documents, k=1):
-            for mention, link in zip(document.mentions, links, strict=True):
-                gold = {find(id_) for id_ in mention.ids}
-                answered = set(link.ids)
-                several = mention.rule == "all"
-                right = answered == gold if several else len(answered) == 1 and answered <= gold
-                outcomes.append((bool(link.parts), right))
+        for mention, link in linked_mentions(linker, documents, k=1):
+            gold = {find(id_) for id_ in mention.ids}
+            answered = set(link.ids)
+            several = mention.rule == "all"
+            right = answered == gold if several else len(answered) == 1 and answered <= gold
+            outcomes.append((bool(link.parts), right))
     return outcomes
 
 

@@ -23,10 +23,8 @@ from __future__ import annotations
 
 import random
 import re
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,25 +34,16 @@ from canonym.exchange.mappings import mappings_of
 from canonym.rules import shipped
 from canonym.text import UNORDERED, normalise
 from inputs import TERMINOLOGIES, terminology_called, without
-from record import data_folder, parser, rows_of, save
+from record import data_folder, parser, rows_of, save, settings_of
 
 MOST = 60  # pairs of a kind and terminology
 NEGATED = 60  # names of a terminology that are negated
 KEPT = 300
 OTHERS = 500
 SURE = 0.95
-SOURCES = (
-    *("DOID", "HPO", "UBERON", "MEDIC", "CTD", "DrugBank", "ICD-10-CM", "MeSH"),
-    "genes",
-)
-GENES = {
-    "genes/Homo_sapiens.protein-coding.gene_info.gz": "Homo sapiens",
-    "genes/Mus_musculus.protein-coding.gene_info.gz": "Mus musculus",
-}
-NEGATIONS = (
-    "no {}", "not {}", "without {}", "absence of {}", "denies {}", "negative for {}",
-    "{} ruled out", "free of {}", "no evidence of {}", "lack of {}",
-)  # fmt: skip
+_SETTINGS = settings_of(__file__)
+SOURCES: list[str] = _SETTINGS["sources"]
+NEGATIONS: list[str] = _SETTINGS["negations"]
 
 
 class Pair(NamedTuple):
@@ -71,9 +60,9 @@ class Pair(NamedTuple):
 _Contrast = Callable[[str], Iterator[tuple[str, str]]]
 
 
-def _of_pattern(pattern: str, flags: int = re.IGNORECASE) -> _Contrast:
+def _of_pattern(pattern: str, *, as_written: bool = False) -> _Contrast:
     """Return what yields a name with a hole for each match, and what stood in the hole."""
-    expression = re.compile(pattern, flags)
+    expression = re.compile(pattern, 0 if as_written else re.IGNORECASE)
 
     def contrast(name: str) -> Iterator[tuple[str, str]]:
         for match in expression.finditer(name):
@@ -132,18 +121,10 @@ def _case(name: str) -> Iterator[tuple[str, str]]:
         yield name.casefold(), f"={name}"
 
 
+_FUNCTIONS = {"opposite": _opposites, "prefix": _prefixes, "case": _case, "species": _species}
 KINDS: dict[str, _Contrast] = {
-    "sign": _of_pattern(r"\((?:\+/-|[+\-±−])\)|(?<=\w)[+\-](?=\s|$)|±"),
-    "comparison": _of_pattern(r"\s?(?:<=|>=|[<>≤≥])"),
-    "number": _of_pattern(r"(?<![\d.])\d+(?![\d.])"),
-    "numeral": _of_pattern(r"\b(?:I{1,3}|I?V|VI{1,3}|I?X|XI{1,3})\b", 0),
-    "letter": _of_pattern(r"(?<![\w'-])(?:[A-Z]|alpha|beta|gamma|delta)(?![\w'-])", 0),
-    "opposite": _opposites,
-    "prefix": _prefixes,
-    "prime": _of_pattern(r"(?<=\d)'*(?=-)"),
-    "case": _case,
-    "species": _species,
-    "karyotype": _of_pattern(r"\b(?:X{1,4}Y{0,2}|XO)\b", 0),
+    kind: _FUNCTIONS.get(kind) or _of_pattern(**described)
+    for kind, described in _SETTINGS["kinds"].items()
 }
 
 
@@ -202,25 +183,22 @@ def exact_ids(link: Link) -> list[str]:
 
 def ask_canonym(terminology: Terminology, pairs: Sequence[Pair], rng: random.Random) -> list[Any]:
     """Ask canonym, and return a row for each question."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        linker = Linker.build(terminology, folder=Path(folder) / "present")
-        linker.fit_confidence()
-        links = linker.link([pair.asked for pair in pairs], k=2)
-        right = [link.id in pair.ids for pair, link in zip(pairs, links, strict=True)]
-        rows += _rows("present", pairs, right)
-        _show("present", pairs, links, right)
-        rows += _negated(linker, terminology, rng)
-        rows += _kept(linker, terminology, rng)
-        gone = {id_ for pair in pairs for id_ in pair.ids}
-        linker = Linker.build(
-            without(terminology, gone, deprecated=False), folder=Path(folder) / "absent"
-        )
-        linker.fit_confidence()
-        links = linker.link([pair.asked for pair in pairs], k=2)
-        right = [not exact_ids(link) for link in links]
-        rows += _rows("absent", pairs, right)
-        _show("absent", pairs, links, right)
+    asked = [pair.asked for pair in pairs]
+    linker = Linker.build(terminology)
+    linker.fit_confidence()
+    links = linker.link(asked, k=2)
+    right = [link.id in pair.ids for pair, link in zip(pairs, links, strict=True)]
+    rows = _rows("present", pairs, right)
+    _show("present", pairs, links, right)
+    rows += _negated(linker, terminology, rng)
+    rows += _kept(linker, terminology, rng)
+    gone = {id_ for pair in pairs for id_ in pair.ids}
+    linker = Linker.build(without(terminology, gone, deprecated=False))
+    linker.fit_confidence()
+    links = linker.link(asked, k=2)
+    right = [not exact_ids(link) for link in links]
+    rows += _rows("absent", pairs, right)
+    _show("absent", pairs, links, right)
     return rows
 
 
@@ -352,7 +330,7 @@ def living(terminology: Terminology) -> list[Name]:
 
 
 def _genes() -> Iterator[Concept | Name]:
-    for path, species in GENES.items():
+    for path, species in _SETTINGS["genes"].items():
         for row in rows_of(data_folder() / path):
             id_ = f"GENE:{row['GeneID']}"
             yield Concept(id_, row["Symbol"], types=(species,))

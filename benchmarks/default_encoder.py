@@ -36,7 +36,7 @@ from models.make_default import (
 )
 from models.mixture import Mixture, read_mixture
 from models.sources import read_mesh
-from record import data_folder, parser, save
+from record import data_folder, parser, save, settings_of
 from subword_accuracy import (
     CORPORA,
     Asked,
@@ -49,22 +49,7 @@ from subword_accuracy import (
 SEARCHED = 250_000
 RESULT = Path(__file__).parent / "results" / "default-encoder" / "variants.json"
 
-VARIANTS: dict[str, dict[str, Any]] = {
-    "as chosen": {},
-    "all mentions alike": {"alike": True},
-    "without relations": {"related": False},
-    "without noise": {"noise": 0.0},
-    "30 % mentions": {"mention_share": 0.3},
-    "seed 1": {"seed": 1},
-    "three times the noise": {"noise": 0.3},
-    "three times the relations": {"related_share": 0.3},
-    "twice the steps": {"steps": 4000},
-    "neighbours among half of the names": {"searched": SEARCHED // 2},
-    "as chosen, and mentions ask": {"asking": {}},
-    "mentions ask, of 20 wrong names each": {"asking": {"wrong": 20}},
-    "mentions ask, a third of their features left out": {"asking": {"asked_dropout": 0.3}},
-    "mentions ask for twice the steps": {"asking": {"steps": 1000}},
-}
+VARIANTS = settings_of(__file__)
 """Changes to the recipe by name."""
 
 

@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import random
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from canonym import Link, Linker
@@ -27,7 +25,7 @@ from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.text import STRONG, normalise
 from inputs import terminology_called
-from record import parser, save
+from record import parser, save, settings_of
 
 SOURCES = ("HPO", "DOID", "MEDIC", "UBERON")
 SURE = 0.95
@@ -131,9 +129,7 @@ def _edit(described: Mapping[str, Any]) -> Edit:
 
 EDITS = {
     sort: {kind: _edit(described) for kind, described in edits.items()}
-    for sort, edits in tomllib.loads(
-        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    ).items()
+    for sort, edits in settings_of(__file__).items()
 }
 """Edits by what they do to the meaning, and by kind."""
 

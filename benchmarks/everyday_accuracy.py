@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from canonym import Linker
-from inputs import beside, percents, rows_beside
+from inputs import beside, linked_list, percents
 from record import parser, save_rows
 
 LISTS = {"held out": "everyday_held_out", "patients": "everyday_patients"}
@@ -24,15 +24,14 @@ K = (1, 5)
 
 def measure(name: str, linker: Linker) -> dict[str, Any]:
     """Return the share of names whose right family is first or among five, in percent."""
-    rows = rows_beside(name)
     right, searched = [], []
-    for link, row in zip(linker.link([row["name"] for row in rows], k=max(K)), rows, strict=True):
+    for row, link in linked_list(linker, name, "name", k=max(K)):
         # A composite link is right where its first part is.
         candidates = (link.parts[0] if link.parts else link).candidates
         codes = [candidate.id.removeprefix("ICD10CM:") for candidate in candidates]
         right.append([code.startswith(tuple(row["families"].split())) for code in codes])
         searched.append(not link.candidates or link.candidates[0].sieve == "search")
-    figures: dict[str, Any] = {"names": len(rows), "searched": sum(searched)}
+    figures: dict[str, Any] = {"names": len(right), "searched": sum(searched)}
     for k in K:
         hits = [any(of_name[:k]) for of_name in right]
         among = sum(hit for hit, is_searched in zip(hits, searched, strict=True) if is_searched)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
@@ -17,12 +16,10 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-import record  # noqa: F401  # finds the tests
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
 from canonym.cli.input import open_input
 from canonym.encoders import load_encoder, save_encoder
-from canonym.encoders.hub import read_checkpoint
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.journal import Journal
 from canonym.io.streams import open_text
@@ -43,6 +40,7 @@ from fuzz_mutation import (
     mutate_packed,
     mutate_sqlite,
 )
+from record import settings_of  # finds the tests
 from tests.contracts import test_encoder_contract as encoders
 from tests.contracts.test_reader_contract import SOURCES, source_files
 from tests.corpora import test_annotated_tables as annotated
@@ -97,14 +95,14 @@ def one_file(
     return make
 
 
-def one_folder(read: Read, files: Mapping[str, str]) -> Make:
+def one_folder(read: Read, files: Mapping[str, str], changes: tuple[Change, ...] = ()) -> Make:
     """A reader of a folder of files."""
 
     def make(folder: Path) -> list[Case]:
         for name, content in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(content, encoding="utf-8")
-        return [Case(folder, files_in(folder), read)]
+        return [Case(folder, files_in(folder), read, changes)]
 
     return make
 
@@ -245,23 +243,9 @@ def packed(folder: Path) -> list[Case]:
 
 # --- corpora and other input ----------------------------------------------------------------------
 
-DOCUMENTS = "".join(
-    json.dumps(document) + "\n"
-    for document in (
-        {
-            "id": "d",
-            "text": "A broken hip.",
-            "mentions": [
-                {"start": 2, "end": 12, "text": "broken hip", "type": "Disease", "ids": ["D1"]},
-                {"start": 9, "end": 12, "ids": "D2", "rule": "all", "other": 1},
-            ],
-        },
-        {"text": "nothing", "id": 7},
-    )
-)
-JSON_MENTIONS = (
-    '{"mention": "hip", "start": 1, "end": 4, "ids": ["D1"], "document": "d", "rule": "all"}\n'
-    '{"mention": "rash", "context": "a rash", "start": 4, "end": 8, "ids": "D2"}\n'
+DOCUMENTS, JSON_MENTIONS = (
+    Path(__file__).with_name(f"fuzz_{kind}.jsonl").read_text(encoding="utf-8")
+    for kind in ("documents", "mentions")
 )
 BIOC_JSON = json.dumps({"documents": [{"id": 7, "passages": [bioc.passage()]}]})
 STUDIES = json.dumps({"studies": [trials.STUDY]})
@@ -476,20 +460,6 @@ def checkpoints(folder: Path) -> list[Case]:
     return [Case(folder, files_in(folder), read, JSON)]
 
 
-def hub_folders(folder: Path) -> list[Case]:
-    """The description of a sentence-transformers model."""
-    modules = [{"type": "a.Transformer", "path": ""}, {"type": "a.Pooling", "path": "1"}]
-    files = {
-        "modules.json": modules,
-        "1/config.json": {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False},
-        "config.json": {"model_type": "roberta", "max_position_embeddings": 64, "pad_token_id": 1},
-        "sentence_bert_config.json": {"do_lower_case": True},
-    }
-    texts = {name: json.dumps(content) for name, content in files.items()}
-    cases = one_folder(read_checkpoint, texts)(folder)
-    return [cases[0]._replace(changes=JSON)]
-
-
 # --- all ------------------------------------------------------------------------------------------
 
 
@@ -517,7 +487,7 @@ def _described(case: Mapping[str, Any]) -> Make:
     )
     if "folder" in case:
         files = _value(case["folder"])
-        return one_folder(read, {name: _value(text) for name, text in files.items()})
+        return one_folder(read, {name: _value(text) for name, text in files.items()}, changes)
     return one_file(read, *contents, changes=changes)
 
 
@@ -530,8 +500,7 @@ def _target(cases: Sequence[Mapping[str, Any]]) -> Make:
 
 
 TARGETS: dict[str, Make] = {
-    name: _target(cases)
-    for name, cases in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+    name: _target(cases) for name, cases in settings_of(__file__).items()
 } | {
     "table": tables,
     "recognised": recognised,
@@ -552,6 +521,5 @@ TARGETS: dict[str, Make] = {
     "encoder-transformer": saved(encoders.make_transformer),
     "encoder-onnx": saved(encoders.make_onnx),
     "checkpoint": checkpoints,
-    "hub-folder": hub_folders,
 }
 """Readers by name: a function that writes their whole files into a folder."""

@@ -9,8 +9,6 @@ and without one. An ortholog is a gene of the other species with the same symbol
 
 from __future__ import annotations
 
-import csv
-import gzip
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,24 +16,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from canonym import Linker, import_terminology
-from record import data_folder, parser, save_rows
+from record import data_folder, parser, rows_of, save_rows
 
 FILES = {
     "human": "genes/Homo_sapiens.protein-coding.gene_info.gz",
     "mouse": "genes/Mus_musculus.protein-coding.gene_info.gz",
 }
 N = 1500
-_ID, _SYMBOL, _OTHER = 1, 2, 13
+_OTHER = "Other_designations"
+Gene = Mapping[str, str]
 
 
-def read(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of a ``gene_info``."""
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        header, *rows = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
-    return header, rows
-
-
-def measure(linker: Linker, genes: Sequence[list[str]], prefer: Sequence[str]) -> dict[str, float]:
+def measure(linker: Linker, genes: Sequence[Gene], prefer: Sequence[str]) -> dict[str, float]:
     """Return the shares of first candidates that are right, and that are the ortholog instead."""
     draw = random.Random(1)
     mentions = [draw.choice(row[_OTHER].split("|")) for row in genes]
@@ -44,23 +36,22 @@ def measure(linker: Linker, genes: Sequence[list[str]], prefer: Sequence[str]) -
     for row, link in zip(genes, links, strict=True):
         if link.candidates:
             first = link.candidates[0]
-            is_right = first.id == f"NCBIGene:{row[_ID]}"
+            is_right = first.id == f"NCBIGene:{row['GeneID']}"
             right += is_right
-            orthologs += not is_right and first.label.lower() == row[_SYMBOL].lower()
+            orthologs += not is_right and first.label.lower() == row["Symbol"].lower()
     return {"right": right / len(genes), "ortholog": orthologs / len(genes)}
 
 
 def measured(paths: Mapping[str, Path]) -> Iterator[dict[str, Any]]:
     """Index both species without other designations, and ask for these."""
-    tables = {species: read(path) for species, path in paths.items()}
-    header = next(iter(tables.values()))[0]
-    bare = [[*row[:_OTHER], "-", *row[_OTHER + 1 :]] for _, rows in tables.values() for row in rows]
+    tables = {species: rows_of(path) for species, path in paths.items()}
+    bare = [{**row, _OTHER: "-"} for rows in tables.values() for row in rows]
     with TemporaryDirectory() as scratch:
         source = Path(scratch) / "genes.gene_info"
-        lines = ("\t".join(row) + "\n" for row in (header, *bare))
+        lines = ("\t".join(cells) + "\n" for cells in (bare[0], *(row.values() for row in bare)))
         source.write_text("".join(lines), encoding="utf-8")
         linker = Linker.build(import_terminology(source, Path(scratch) / "genes.db"))
-        for species, (_, rows) in tables.items():
+        for species, rows in tables.items():
             genes = random.Random(1).sample([row for row in rows if row[_OTHER] != "-"], N)
             for prefer in ((), (species,)):
                 row = {"genes of": species, "prefer": "".join(prefer)}

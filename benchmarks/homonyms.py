@@ -24,7 +24,6 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ from canonym.linking.search import BatchHits
 from canonym.linking.settings import SIEVES
 from canonym.mentions.documents import batches_of
 from canonym.terminology.readers.table import read_table
-from inputs import MEDIC, MESH, TREES, documents_of, part_of, terminology_of
+from inputs import MEDIC, MESH, TREES, documents_of, linked_mentions, part_of, terminology_of
 from record import data_folder, save, unread_encoder
 
 KINDS = (*EVIDENCE, *AHEAD)
@@ -85,28 +84,27 @@ def right(tied: Tied, weights: tuple[float, ...]) -> bool:
 def measured(linker: Linker, documents: list[Document], made: float) -> dict[str, Any]:
     """Link documents both ways, count, and collect the evidence."""
     asked, find = annotated_documents(linker.terminology, documents, ())
-    both = [list(linker.link_documents(asked, k=20, context=given)) for given in (False, True)]
+    both = [linked_mentions(linker, asked, k=20, context=given) for given in (False, True)]
     found: list[Tied] = []
     counts = dict.fromkeys(("links", "tied", "reachable", "without", "with", "changed"), 0)
     untied_changed = 0
-    for (document, plain), (_, settled) in zip(*both, strict=True):
-        for mention, old, new in zip(document.mentions, plain, settled, strict=True):
-            gold = {id_ for each in mention.ids if (id_ := find(each))}
-            for before, after in zip(old.parts or (old,), new.parts or (new,), strict=True):
-                counts["links"] += 1
-                # A candidate above or below the first has other evidence than a tied one.
-                tied = {c.id: c.context for c in after.candidates if EVIDENCE[0] in c.context}
-                if not tied:
-                    untied_changed += before != after
-                    continue
-                counts["tied"] += 1
-                ids = [one.id for one in before.candidates]
-                counts["reachable"] += not gold.isdisjoint(tied)
-                counts["without"] += ids[0] in gold
-                counts["with"] += after.candidates[0].id in gold
-                counts["changed"] += ids[0] != after.candidates[0].id
-                one = tied_of(tied, ids, gold)
-                found += [one] if one and one.right.any() else []
+    for (mention, old), (_, new) in zip(*both, strict=True):
+        gold = {id_ for each in mention.ids if (id_ := find(each))}
+        for before, after in zip(old.parts or (old,), new.parts or (new,), strict=True):
+            counts["links"] += 1
+            # A candidate above or below the first has other evidence than a tied one.
+            tied = {c.id: c.context for c in after.candidates if EVIDENCE[0] in c.context}
+            if not tied:
+                untied_changed += before != after
+                continue
+            counts["tied"] += 1
+            ids = [one.id for one in before.candidates]
+            counts["reachable"] += not gold.isdisjoint(tied)
+            counts["without"] += ids[0] in gold
+            counts["with"] += after.candidates[0].id in gold
+            counts["changed"] += ids[0] != after.candidates[0].id
+            one = tied_of(tied, ids, gold)
+            found += [one] if one and one.right.any() else []
     return {
         **counts,
         "others_that_changed": untied_changed,
@@ -201,16 +199,15 @@ def main() -> None:
     parts: dict[str, dict[str, dict[str, Any]]] = {"train": {}, "dev": {}}
     for name, terminology, sources in terminologies():
         files += sources
-        with TemporaryDirectory() as scratch:
-            linker = Linker.build(terminology, encoders=[encoder], folder=Path(scratch) / "index")
-            for corpus, wanted in CORPORA:
-                if (corpus, wanted) == ("bc5cdr", "Disease" if name != "medic" else ""):
-                    continue
-                for part, known in parts.items():
-                    files.append(part_of(corpus, part))
-                    documents = documents_of(corpus, part, type=wanted)
-                    known[f"{name}, {corpus}"] = measured(linker, documents, MADE[corpus])
-                    print(part, name, corpus, flush=True)
+        linker = Linker.build(terminology, encoders=[encoder])
+        for corpus, wanted in CORPORA:
+            if (corpus, wanted) == ("bc5cdr", "Disease" if name != "medic" else ""):
+                continue
+            for part, known in parts.items():
+                files.append(part_of(corpus, part))
+                documents = documents_of(corpus, part, type=wanted)
+                known[f"{name}, {corpus}"] = measured(linker, documents, MADE[corpus])
+                print(part, name, corpus, flush=True)
     chosen, mean = choose(parts["train"])
     result: dict[str, Any] = {
         "weights": dict(zip(KINDS, SHIPPED, strict=True)),

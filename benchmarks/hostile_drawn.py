@@ -8,7 +8,18 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from hostile_files import bombs
-from hostile_requests import BYTES, JSON, NUMBERS, ODD, STRINGS, Case, Target, dumped, request
+from hostile_requests import (
+    BYTES,
+    JSON,
+    NUMBERS,
+    ODD,
+    PARAMETERS,
+    STRINGS,
+    Case,
+    Target,
+    dumped,
+    request,
+)
 
 
 def drawn(target: Target, rng: random.Random) -> Iterator[Case]:
@@ -46,24 +57,9 @@ def drawn(target: Target, rng: random.Random) -> Iterator[Case]:
         yield Case("drawn", request(method, where, body, headers), "any", cut=True)
 
 
-_KNOWN: dict[str, tuple[Any, ...]] = {
-    "terminology": ("small",),
-    "id": ("X:1", "X:2", "Disease", "parent"),
-    "review_id": (1, 2),
-    "item_id": (1, 2, 3),
-    "kind": ("entity", "type", "property", "link", "nil", "comment", "undo", "flag"),
-    "filename": (*(name for name in ("fine.csv", "fine.xlsx", "a.tsv", "b.ods", "c.gz")), ""),
-    "column": ("mention", ""),
-    "mention": ("cold", "heart attack"),
-    "version": (1, 2, 3, 4, 5, 6, 7, 8),
-    "format": ("csv", "tsv", "sssom"),
-    "part": ("todo", "all", "decided"),
-}
-
-
 def _parameter(name: str, rng: random.Random) -> Any:
-    if name in _KNOWN and rng.random() < 0.7:
-        return rng.choice(_KNOWN[name])
+    if name in PARAMETERS and rng.random() < 0.7:
+        return rng.choice(PARAMETERS[name])
     return rng.choice(STRINGS) if rng.random() < 0.6 else rng.choice(NUMBERS)
 
 
@@ -86,8 +82,8 @@ def _value(schema: dict[str, Any], parts: dict[str, Any], rng: random.Random, de
         known = schema.get("properties", {})
         needed = {*schema.get("required", [])}
         found = {
-            name: rng.choice(_KNOWN[name])
-            if name in _KNOWN and rng.random() < 0.6
+            name: rng.choice(PARAMETERS[name])
+            if name in PARAMETERS and rng.random() < 0.6
             else _value(inner, parts, rng, depth + 1)
             for name, inner in known.items()
             if (name in needed and rng.random() < 0.97) or rng.random() < 0.3

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
-import tomllib
 import zipfile
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
+
+from record import settings_of
 
 HTML = "<script>hostile(1)</script>"
 
-_PARTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PARTS = settings_of(__file__)
 _LAUGHS = (
     '<!DOCTYPE x [<!ENTITY a "ha">'
     + "".join(

@@ -17,11 +17,14 @@ from urllib.parse import quote, urlencode
 
 from hostile_files import bombs
 
-_DATA: dict[str, list[str]] = json.loads(Path(__file__).with_name("hostile.json").read_text())
+_DATA: dict[str, Any] = json.loads(Path(__file__).with_name("hostile.json").read_text())
 HTML = tuple(_DATA["html"])
 """What runs where a page holds it as it is; all of it calls ``hostile``."""
 
 SQL = tuple(_DATA["sql"])
+PARAMETERS: dict[str, list[Any]] = _DATA["parameters"]
+"""Values by the names of parameters that find something."""
+
 _LONG = {
     "\u0300": 500,
     "😀": 900,
@@ -179,39 +182,24 @@ def _many(target: Target) -> Iterator[Case]:
 def _strings(target: Target) -> Iterator[Case]:
     """Yield every string in every place that takes one."""
     for text in STRINGS:
-        lone = any("\ud800" <= letter <= "\udfff" for letter in text)
-        long = len(text) > 10_000
-        expected = "4xx" if lone or long else "2xx"
-        yield _post(target, "strings", "/v1/link", dumped({"mentions": [text]}), expected)
-        whole = dumped({"texts": [text + " heart attack"]})
-        yield _post(target, "strings", "/v1/annotate", whole, "4xx" if lone else "2xx")
-        body = dumped({"document": {"text": text + "x"}, "mentions": [{"start": 0, "end": 1}]})
-        yield _post(target, "strings", "/v1/link", body, "4xx" if lone else "2xx")
-        forms = {"mentions": ["HA"], "abbreviations": {"HA": text, text: "x"}, "explain": True}
-        yield _post(target, "strings", "/v1/link", dumped(forms), "4xx" if lone else "2xx")
-        for name in ("types", "sources", "languages", "ids"):
-            # The index has such types, and concepts without a source.
-            known = name == "types" or (name == "sources" and not text)
-            found = "any" if known else "4xx"
-            whole = dumped({"mentions": ["x"], name: [text]})
-            yield _post(target, "strings", "/v1/link", whole, found)
-        yield _post(target, "strings", "/v1/link", dumped({"mentions": ["x"], "terminology": text}))
-        queries = {text: {"query": text, "type": text, "properties": [{"pid": text, "v": text}]}}
-        yield _post(target, "strings", "/reconcile/small", dumped({"queries": queries}), "any")
-        given = quote(json.dumps(queries))
-        whole = request("GET", f"/reconcile/small?queries={given}", b"", target.who)
+        right = "4xx" if any("\ud800" <= letter <= "\udfff" for letter in text) else "2xx"
+        known = {
+            "2xx": right,
+            "2xx if short": right if len(text) <= 10_000 else "4xx",
+            "any if empty": "4xx" if text else "any",  # the index has concepts without a source
+        }
+        for path, expected, body in _DATA["with a text"]:
+            expected = known.get(expected, expected)
+            yield _post(target, "strings", path, _filled(body, text), expected)
+        query = quote(_filled(_DATA["query"], text))
+        whole = request("GET", f"/reconcile/small?queries={query}", b"", target.who)
         # A head that is too long is answered and closed while the rest still comes.
         yield Case("strings", whole, cut=len(whole) > 60_000)
-        extend = {"ids": [text, "X:1"], "properties": [{"id": text, "settings": {"limit": text}}]}
-        for path in ("/reconcile/small/extend", "/reconcile/small/v1/extend"):
-            yield _post(target, "strings", path, dumped(extend), "any")
-        condition = {
-            "matchType": "property",
-            "propertyId": text,
-            "propertyValue": [text, {"id": text}],
-        }
-        wanted = {"queries": [{"type": text, "conditions": [condition]}]}
-        yield _post(target, "strings", "/reconcile/small/v1/match", dumped(wanted), "any")
+
+
+def _filled(template: Any, text: str) -> bytes:
+    """Return JSON with a text where ``{text}`` stands."""
+    return json.dumps(template).replace("{text}", json.dumps(text)[1:-1]).encode()
 
 
 def _paths(target: Target) -> Iterator[Case]:
@@ -272,11 +260,7 @@ def _heads(target: Target) -> Iterator[Case]:
     yield Case(
         "heads", request("POST", "/v1/link", gzip.compress(b" " * 10_000_000), squeezed), "4xx"
     )
-    for who in (
-        {"X-API-Key": "canonym_00000000_x"},
-        {"Authorization": "Bearer "},
-        {"Authorization": "Basic eA=="},
-    ):
+    for who in _DATA["strangers"]:
         yield Case("heads", request("POST", "/v1/synonyms", body, who | JSON), "4xx")
 
 
@@ -325,17 +309,12 @@ def _stored(target: Target) -> Iterator[Case]:
         csv = f"{text.replace(',', ' ')},b\ncold,{text.replace(',', ' ')}\n".encode()
         path = f"/v1/reviews?name=csv&filename=a.csv&column={quote(text.replace(',', ' '))}"
         yield Case("stored", request("POST", path, csv, target.who | BYTES))
-        path = f"/v1/reviews/1/items/{1 + number % 2}/decisions"
-        for version in (1, 2, 3, 4, 5, 6):
-            decision = {"version": version, "kind": "comment", "comment": text}
-            yield _post(target, "stored", path, dumped(decision), "any")
-        link = {"version": 2, "kind": "link", "concepts": [{"id": "X:1"}], "comment": text}
-        yield _post(target, "stored", path, dumped(link), "any")
-        synonym = {"synonyms": [{"name": f"s {text}", "id": "X:1", "language": text[:100]}]}
-        yield _post(target, "stored", "/v1/synonyms", dumped(synonym), "any")
-        pair = {"forbidden": [{"mention": f"f {text}", "id": "X:1"}]}
-        yield _post(target, "stored", "/v1/forbidden", dumped(pair), "any")
+        item = str(1 + number % 2)
+        for path, body in _DATA["stored"]:
+            whole = _filled(body, text)
+            yield _post(target, "stored", path.replace("{item}", item), whole, "any")
         who = {**target.who, "X-Reviewer": quote(text)}
+        path = f"/v1/reviews/1/items/{item}/decisions"
         flag = dumped({"version": 3, "kind": "flag", "comment": text})
         yield Case("stored", request("POST", path, flag, who | JSON))
     for path in ("/v1/reviews/1/link", "/v1/reviews/1/lessons"):
@@ -346,14 +325,9 @@ def _valid(target: Target) -> Iterator[Case]:
     """Yield requests that are right, and must be answered in the midst of all others."""
     for path in _DATA["pages"]:
         yield Case("valid", request("GET", path, b"", target.who), "2xx")
-    for body in (
-        {"mentions": ["heart attack", ""], "k": 100},
-        {"mentions": []},
-        {"mentions": ["x"], "seed": 0},
-    ):
-        yield _post(target, "valid", "/v1/link", dumped(body), "2xx")
-    yield _post(target, "valid", "/v1/annotate", dumped({"texts": ["a cold", ""]}), "2xx")
-    queries = {"queries": {"q": {"query": "heart attack"}, "r": {"query": 1}}}
-    yield _post(target, "valid", "/reconcile/small", dumped(queries), "2xx")
-    form = urlencode({"queries": json.dumps(queries["queries"])}).encode()
+    for path, body in _DATA["valid"]:
+        yield _post(target, "valid", path, dumped(body), "2xx")
+    queries = _DATA["two queries"]
+    yield _post(target, "valid", "/reconcile/small", dumped({"queries": queries}), "2xx")
+    form = urlencode({"queries": json.dumps(queries)}).encode()
     yield Case("valid", request("POST", "/reconcile/small", form, target.who | FORM), "2xx")

@@ -11,7 +11,7 @@ from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.evaluation.statistics import wilson
 from canonym.terminology import read_records
-from canonym.types import Document, Encoder, Link
+from canonym.types import Document, Encoder, Link, Mention
 from record import data_folder, rows_of
 
 CTD = "ctd-diseases-2017/CTD_diseases.tsv.gz"
@@ -46,6 +46,18 @@ def beside(name: str) -> Path:
 def rows_beside(name: str) -> list[dict[str, str]]:
     """Return the rows of a list beside this file."""
     return rows_of(beside(name))
+
+
+def linked_list(
+    linker: Linker, name: str, column: str = "written", **options: Any
+) -> list[tuple[dict[str, str], Link]]:
+    """Return the rows of a list beside this file, each with the link of a column.
+
+    A line break is written ``\\n`` there.
+    """
+    rows = rows_beside(name)
+    links = linker.link([row[column].replace("\\n", "\n") for row in rows], **options)
+    return list(zip(rows, links, strict=True))
 
 
 def terminology_of(file: str, **options: Any) -> Terminology:
@@ -90,6 +102,17 @@ def documents_of(corpus: str, *parts: str, type: str = "") -> list[Document]:
 def texts_of(documents: Iterable[Document]) -> list[str]:
     """Return the texts of all mentions, as often as they occur."""
     return [mention.text for document in documents for mention in document.mentions]
+
+
+def linked_mentions(
+    linker: Linker, documents: Iterable[Document], **options: Any
+) -> list[tuple[Mention, Link]]:
+    """Link the mentions of documents, and return each with its link."""
+    return [
+        pair
+        for document, links in linker.link_documents(documents, **options)
+        for pair in zip(document.mentions, links, strict=True)
+    ]
 
 
 def nearest_name_linker(terminology: Terminology, encoders: Sequence[str | Encoder]) -> Linker:

@@ -30,7 +30,6 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,7 +45,7 @@ from canonym.io.files import file_digest
 from canonym.linking.verify import verify_index
 from canonym.terminology.overlay import OVERLAY
 from canonym.training.loop.checkpoints import list_checkpoints, read_newest
-from record import parser, save
+from record import parser, save, settings_of
 
 PATIENCE = 10.0  # seconds in which the processes of a killed one have to end
 CALLS = "rename,link,linkat,unlink,unlinkat,rmdir,mkdir,fsync,fdatasync,ftruncate,pwrite64,write"
@@ -93,8 +92,7 @@ class Job(NamedTuple):
 
 def jobs() -> list[Job]:
     """Return everything that is killed: the entries of ``kills.toml``."""
-    read = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return [_job(name, **described) for name, described in read.items()]
+    return [_job(name, **described) for name, described in settings_of(__file__).items()]
 
 
 def _job(name: str, *, command: str, before: str = "", often: bool = False, **more: Any) -> Job:

@@ -13,7 +13,7 @@ WHAT is as `canonym index --encoder` takes it, such as a folder that `canonym tr
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +48,27 @@ def english_names(data: Path) -> Iterator[Record]:
                 yield record
 
 
+def translations(data: Path, english: Iterable[Record]) -> Iterator[tuple[str, list[Name]]]:
+    """Yield each language with the names that concepts with an English name have there."""
+    known = {one.id for one in english if isinstance(one, Concept)}
+    for tag, file in FILES.items():
+        records = read_babelon(data / "multilingual" / "hpo" / file)
+        yield tag, [one for one in records if isinstance(one, Name) and one.concept_id in known]
+
+
+def unread(names: Iterable[Name], most: int) -> list[Name]:
+    """Draw names of concepts whose translations the multilingual encoder has not read."""
+    held_out = [name for name in names if is_held_out(name.concept_id)]
+    random.Random(1).shuffle(held_out)
+    return held_out[:most]
+
+
 def terminology(data: Path, *, most: int, term: str) -> Terminology:
     """Return all English names, and a draw of names in other languages that has the term's."""
     english = list(english_names(data))
-    known = {one.id for one in english if isinstance(one, Concept)}
     drawn: list[Name] = []
-    for file in FILES.values():
-        records = read_babelon(data / "multilingual" / "hpo" / file)
-        found = [one for one in records if isinstance(one, Name) and one.concept_id in known]
-        held_out = [one for one in found if is_held_out(one.concept_id)]
-        random.Random(1).shuffle(held_out)
-        drawn += [*held_out[:most], *(one for one in found if one.concept_id == term)]
+    for _, names in translations(data, english):
+        drawn += [*unread(names, most), *(name for name in names if name.concept_id == term)]
     return Terminology.build([*english, *drawn])
 
 

@@ -25,16 +25,14 @@ from typing import Any
 import numpy as np
 
 from canonym import Linker, Terminology
-from canonym.terminology.readers.babelon import read_babelon
 from canonym.terminology.readers.po import read_po
 from canonym.text import normalise
 from canonym.types import Concept, Name
 from domains import names_of
 from fit_share import CORPORA, unknown_mentions
 from inputs import MEDIC, are_right, beside, part_of, rows_beside, terminology_of
-from languages import ENGLISH, FILES, english_names
+from languages import ENGLISH, FILES, english_names, translations, unread
 from models.suite import read_suite
-from models.translations import is_held_out
 from record import data_folder, parser, save_rows
 
 ENCODERS = {
@@ -52,12 +50,6 @@ _MOST = 400  # names of a language
 Asked = Sequence[tuple[str, frozenset[str]]]
 
 
-def drawn(names: list[tuple[str, frozenset[str]]]) -> Asked:
-    """Return the names of a language that are asked."""
-    random.Random(1).shuffle(names)
-    return names[:_MOST]
-
-
 def accuracies(
     terminology: Terminology, asked: Mapping[str, Asked], key: str, encoders: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
@@ -73,20 +65,11 @@ def in_hpo() -> Iterator[dict[str, Any]]:
     """Ask for translations of held-out concepts, and for English in three ways."""
     data = data_folder()
     english = list(english_names(data))
-    known = {record.id for record in english if isinstance(record, Concept)}
-    translations = {
-        tag: drawn(
-            [
-                (name.text, frozenset([name.concept_id]))
-                for name in read_babelon(data / "multilingual" / "hpo" / file)
-                if isinstance(name, Name)
-                and name.concept_id in known
-                and is_held_out(name.concept_id)
-            ]
-        )
-        for tag, file in FILES.items()
+    translated: dict[str, Asked] = {
+        tag: [(name.text, frozenset([name.concept_id])) for name in unread(names, _MOST)]
+        for tag, names in translations(data, english)
     }
-    yield from accuracies(Terminology.build(english), translations, "asked", [*ENCODERS])
+    yield from accuracies(Terminology.build(english), translated, "asked", [*ENCODERS])
     domain = next(domain for domain in read_suite(data) if domain.name == "phenotypes")
     phenotypes = [(text, frozenset([id_])) for text, id_ in domain.questions]
     asked: dict[str, Asked] = {"English, names of HPO": phenotypes}
@@ -106,16 +89,15 @@ def in_icd10(files: Mapping[str, Path]) -> Iterator[dict[str, Any]]:
     same: dict[str, set[str]] = {}
     for id_, label in labels.items():
         same.setdefault(label, set()).add(id_)
-    asked = {
-        language: drawn(
-            [
-                (name.text, frozenset(same[labels[name.concept_id]]))
-                for name in read_po(file)
-                if isinstance(name, Name) and labels.get(name.concept_id, name.text) != name.text
-            ]
-        )
-        for language, file in files.items()
-    }
+    asked: dict[str, Asked] = {}
+    for language, file in files.items():
+        names = [
+            (name.text, frozenset(same[labels[name.concept_id]]))
+            for name in read_po(file)
+            if isinstance(name, Name) and labels.get(name.concept_id, name.text) != name.text
+        ]
+        random.Random(1).shuffle(names)
+        asked[language] = names[:_MOST]
     encoders = [name for name in ENCODERS if name != "both"]
     yield from accuracies(Terminology.build(english), asked, "language", encoders)
 

@@ -18,17 +18,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from canonym import Linker, Terminology
-from canonym.terminology import read_records
+from canonym import Linker
 from canonym.text import PLAIN, normalise_all
-from inputs import MEDIC, documents_of, part_of, texts_of
+from inputs import MEDIC, documents_of, part_of, terminology_of, texts_of
 from record import data_folder, parser, save
 from timing import least_seconds
 
@@ -64,24 +61,21 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--repeats", type=int, default=3)
     options = arguments.parse_args()
-    data = data_folder()
     mentions = texts_of(documents_of("bc5cdr", "test", type="Disease"))
-    with TemporaryDirectory() as scratch:
-        source = read_records(data / MEDIC)
-        terminology = Terminology.build(source, Path(scratch) / "medic.db")
-        linker = Linker.build(terminology, encoders=["chargrams"], spelling=False, composites=False)
-        names = [name for batch in terminology.iter_texts() for name in normalise_all(batch, PLAIN)]
-        dense = Dense(names)
-        print(f"{len(mentions):,} mentions, {len(set(mentions)):,} distinct; {len(names):,} names")
-        sample = mentions[::10]
-        ways: dict[str, Callable[[], object]] = {
-            "canonym": lambda: linker.link(mentions, k=K),
-            "biosyn": lambda: dense.link(sample, 1),
-            "generous": lambda: dense.link(mentions, 64),
-        }
-        linker.link(mentions[:256], k=K)
-        dense.link(mentions[:16], 1)
-        best = least_seconds(ways, options.repeats, time.perf_counter)
+    terminology = terminology_of(MEDIC)
+    linker = Linker.build(terminology, encoders=["chargrams"], spelling=False, composites=False)
+    names = [name for batch in terminology.iter_texts() for name in normalise_all(batch, PLAIN)]
+    dense = Dense(names)
+    print(f"{len(mentions):,} mentions, {len(set(mentions)):,} distinct; {len(names):,} names")
+    sample = mentions[::10]
+    ways: dict[str, Callable[[], object]] = {
+        "canonym": lambda: linker.link(mentions, k=K),
+        "biosyn": lambda: dense.link(sample, 1),
+        "generous": lambda: dense.link(mentions, 64),
+    }
+    linker.link(mentions[:256], k=K)
+    dense.link(mentions[:16], 1)
+    best = least_seconds(ways, options.repeats, time.perf_counter)
     counts = {**dict.fromkeys(ways, len(mentions)), "biosyn": len(sample)}
     rates = {way: counts[way] / seconds for way, seconds in best.items()}
     for way, rate in rates.items():
@@ -97,7 +91,7 @@ def main() -> None:
             "ratio_generous": round(rates["canonym"] / rates["generous"], 1),
         },
         packages=["numpy", "scipy", "scikit-learn"],
-        data=[data / MEDIC, part_of("bc5cdr", "test")],
+        data=[data_folder() / MEDIC, part_of("bc5cdr", "test")],
     )
 
 

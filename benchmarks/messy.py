@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from canonym import Link, Linker
-from inputs import rows_beside
+from inputs import linked_list
 from record import parser, save
+from siblings import Part, answered
 
 SURE = 0.6
 UNSPECIFIED = "09"
@@ -25,7 +26,7 @@ UNSPECIFIED = "09"
 
 def outcome(link: Link, codes: str) -> str:
     """Return what a row's link is worth."""
-    answers = [*answered(link)]
+    answers = [part for part, _ in answered(link)]
     if not codes:
         return "wrong" if answers else "right without a code"
     if not answers:
@@ -36,20 +37,13 @@ def outcome(link: Link, codes: str) -> str:
     return next(worst for worst in ("wrong", "missed", "less exact", "right") if worst in grades)
 
 
-def answered(link: Link) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the code and the status of each concept of a link."""
-    for part in link.parts or (link,):
-        if not part.nil and part.id:
-            yield part.id.partition(":")[2], tuple(part.status)
-
-
-def grade(answers: list[tuple[str, tuple[str, ...]]], wanted: str) -> str:
+def grade(answers: list[Part], wanted: str) -> str:
     """Return how near any answer is to one of the codes that are wanted."""
     grades = {
         one
-        for code, status in answers
+        for code, flags in answers
         for pattern, _, needed in (choice.partition("@") for choice in wanted.split())
-        if not needed or needed in status
+        if not needed or needed in flags
         for one in nearness(code, pattern)
     }
     return next((one for one in ("right", "less exact") if one in grades), "wrong")
@@ -68,17 +62,16 @@ def nearness(code: str, pattern: str) -> Iterator[str]:
 
 def main() -> None:
     """Link, count, print and save."""
-    rows = rows_beside("messy")
-    links = Linker.default().link([row["written"] for row in rows])
-    outcomes = [outcome(link, row["codes"]) for link, row in zip(links, rows, strict=True)]
+    rows = linked_list(Linker.default(), "messy")
+    outcomes = [outcome(link, row["codes"]) for row, link in rows]
     wrong = [
         (
             round(link.confidence or 0, 3),
             row["written"],
             row["codes"],
-            " + ".join(code for code, _ in answered(link)),
+            " + ".join(part.codes for part, _ in answered(link)),
         )
-        for link, row, worth in zip(links, rows, outcomes, strict=True)
+        for (row, link), worth in zip(rows, outcomes, strict=True)
         if worth == "wrong"
     ]
     for confidence, *texts in sorted(wrong, key=lambda row: -row[0]):

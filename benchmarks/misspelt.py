@@ -14,8 +14,6 @@ how many of them with a confidence of at least 0.8, and how many are as sure of 
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -25,7 +23,15 @@ from canonym import Linker
 from canonym.linking.fitting import annotated_documents
 from canonym.mentions.spelling import Speller
 from canonym.training.sampling.noise import NOISE
-from inputs import DRUGBANK, MEDIC, documents_of, percents, rows_beside, terminology_of
+from inputs import (
+    DRUGBANK,
+    MEDIC,
+    documents_of,
+    linked_mentions,
+    percents,
+    rows_beside,
+    terminology_of,
+)
 from noted import count
 from record import data_folder, parser, save
 
@@ -62,25 +68,20 @@ def in_abstracts() -> dict[str, Any]:
     """Return how many mentions are linked otherwise by guessing, and for how many that is right."""
     terminology = terminology_of(MEDIC)
     counts = {"mentions": 0, "linked otherwise": 0, "rightly": 0, "wrongly": 0}
-    with TemporaryDirectory() as folder:
-        linker = Linker.build(terminology, folder=Path(folder) / "index")
-        for corpus in ("ncbi-disease", "bc5cdr"):
-            documents = documents_of(corpus, "train", "dev")
-            asked, find = annotated_documents(terminology, documents, ())
-            asked = list(asked)
-            guessed = [links for _, links in linker.link_documents(asked)]
-            with NO_GUESSES:
-                plain = [links for _, links in Linker.load(linker.folder).link_documents(asked)]
-            for document, with_guesses, without in zip(asked, guessed, plain, strict=True):
-                for mention, link, other in zip(
-                    document.mentions, with_guesses, without, strict=True
-                ):
-                    gold = {find(id_) for id_ in mention.ids} - {None}
-                    counts["mentions"] += 1
-                    if link.id != other.id:
-                        counts["linked otherwise"] += 1
-                        counts["rightly"] += link.id in gold
-                        counts["wrongly"] += other.id in gold
+    linker = Linker.build(terminology)
+    for corpus in ("ncbi-disease", "bc5cdr"):
+        documents = documents_of(corpus, "train", "dev")
+        asked, find = annotated_documents(terminology, documents, ())
+        guessed = linked_mentions(linker, asked)
+        with NO_GUESSES:
+            plain = linked_mentions(Linker.load(linker.folder), asked)
+        for (mention, link), (_, other) in zip(guessed, plain, strict=True):
+            gold = {find(id_) for id_ in mention.ids} - {None}
+            counts["mentions"] += 1
+            if link.id != other.id:
+                counts["linked otherwise"] += 1
+                counts["rightly"] += link.id in gold
+                counts["wrongly"] += other.id in gold
     return counts
 
 

@@ -13,8 +13,6 @@ list in the same way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from canonym import Linker
 from inputs import DRUGBANK, HPO, is_sure, rows_beside, terminology_of
@@ -30,14 +28,11 @@ def count(name: str, files: Mapping[str, str], *, surely_meant: bool) -> dict[st
     """
     rows = rows_beside(name)
     counts = {}
-    with TemporaryDirectory() as folder:
-        for terminology in (ICD, *files):
-            linker = Linker.default()
-            if terminology != ICD:
-                names = terminology_of(files[terminology])
-                linker = Linker.build(names, folder=Path(folder) / terminology)
-            own = [row for row in rows if row["terminology"] == terminology]
-            counts[terminology] = _counted(linker, own, surely_meant=surely_meant)
+    for terminology in (ICD, *files):
+        is_icd = terminology == ICD
+        linker = Linker.default() if is_icd else Linker.build(terminology_of(files[terminology]))
+        own = [row for row in rows if row["terminology"] == terminology]
+        counts[terminology] = _counted(linker, own, surely_meant=surely_meant)
     return counts
 
 

@@ -29,7 +29,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -166,13 +165,10 @@ def counted(questions: list[Question], links: list[Link]) -> dict[str, Any]:
     return {"names": len(questions), "nil": nil, "bands": rows}
 
 
-def sources_in(folder: Path) -> dict[str, tuple[Linker, Iterator[Question]]]:
+def sources() -> dict[str, tuple[Linker, Iterator[Question]]]:
     """Return the names of each source, and the terminology that they are linked to."""
-
-    def built(path: str) -> Linker:
-        return Linker.build(terminology_of(path), folder=folder / Path(path).parent.name)
-
-    icd, hpo, medic, doid, drugbank = Linker.default(), *map(built, FILES)
+    linkers = [Linker.build(terminology_of(path)) for path in FILES]
+    icd, hpo, medic, doid, drugbank = Linker.default(), *linkers
     drugs = drugs_of_chebi()
     of_chebi = of_ontology(drugbank.terminology, "chebi", lambda term: drugs.get(term["id"], []))
     later = of_ontology(doid.terminology, "doid", lambda term: [term["id"]])
@@ -193,14 +189,13 @@ def main() -> None:
     arguments.add_argument("--most", type=int, default=MOST, help="names of each source")
     options = arguments.parse_args()
     data, result = data_folder(), {}
-    with TemporaryDirectory() as folder:
-        for name, (linker, source) in sources_in(Path(folder)).items():
-            questions = {question.name: question for question in source}
-            order = sorted(questions, key=lambda text: hashlib.sha256(text.encode()).digest())
-            drawn = [questions[text] for text in order[: options.most]]
-            links = list(linker.link([question.name for question in drawn]))
-            result[name] = counted(drawn, links)
-            print(name, result[name], flush=True)
+    for name, (linker, source) in sources().items():
+        questions = {question.name: question for question in source}
+        order = sorted(questions, key=lambda text: hashlib.sha256(text.encode()).digest())
+        drawn = [questions[text] for text in order[: options.most]]
+        links = list(linker.link([question.name for question in drawn]))
+        result[name] = counted(drawn, links)
+        print(name, result[name], flush=True)
     files = [data / path for path in FILES]
     save("outside", result, packages=list(PACKAGES.values()), data=files)
 

@@ -18,7 +18,7 @@ from canonym.linking.fitting import annotated_documents
 from canonym.linking.homonyms import MOST_TIED
 from canonym.linking.links import LinkOptions
 from homonyms import terminologies
-from inputs import documents_of, part_of
+from inputs import documents_of, linked_mentions, part_of
 from record import parser, save_rows
 
 Find = Callable[[str], str | None]
@@ -39,13 +39,12 @@ def first_right(
     None is one whose best name is not of several concepts, or of none that is annotated.
     """
     found: list[bool | None] = []
-    for document, links in linker.link_documents(asked, **{**options, "k": MOST_TIED}):
-        for mention, link in zip(document.mentions, links, strict=True):
-            gold = {id_ for each in mention.ids if (id_ := find(each))}
-            for part in link.parts or (link,):
-                tied = {one.id for one in part.candidates if one.score == part.score}
-                possible = len(tied) > 1 and tied & gold
-                found.append(part.id in gold if possible else None)
+    for mention, link in linked_mentions(linker, asked, **{**options, "k": MOST_TIED}):
+        gold = {id_ for each in mention.ids if (id_ := find(each))}
+        for part in link.parts or (link,):
+            tied = {one.id for one in part.candidates if one.score == part.score}
+            possible = len(tied) > 1 and tied & gold
+            found.append(part.id in gold if possible else None)
     return found
 
 

@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -40,6 +41,11 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def settings_of(script: str) -> dict[str, Any]:
+    """Return the tables of the TOML file that stands beside a script."""
+    return tomllib.loads(Path(script).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def parser(doc: str | None) -> argparse.ArgumentParser:

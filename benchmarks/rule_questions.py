@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -31,7 +30,7 @@ from inputs import documents_of, is_sure, rows_beside, terminology_of, without
 from models.make_judge import JOBS
 from models.sources import SOURCES, read_mesh
 from models.suite import Domain, _chosen, _domain
-from record import rows_of
+from record import rows_of, settings_of
 from siblings import outcome
 
 ICD, HPO, MEDIC, DRUGS = "ICD-10-CM", "HPO", "MEDIC", "DrugBank"
@@ -47,7 +46,7 @@ _NAMES = 250  # of each kind of changed names
 _NEGATED = 60
 _HELD_OUT = 600
 _REWORDED = 30  # names of a form
-FORMS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+FORMS = settings_of(__file__)
 _DENIED = re.compile(r"(?i)\b(?:no|not|without|absen\w+)\b")
 
 Right = Callable[[Link], bool]

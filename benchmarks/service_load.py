@@ -24,7 +24,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
@@ -136,22 +136,13 @@ def ask(port: int, requests: Iterator[Sent], clients: int, seconds: float) -> As
     return found._replace(mentions=mentions, share=share, seconds=whole)
 
 
-def in_process(work: Callable[..., Asked], *arguments: Any) -> Asked:
-    """Do what clients do in a process of its own, so that nothing else is in it."""
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        return pool.apply(work, arguments)
-
-
-def _singles(port: int, mentions: list[str], clients: int, seconds: float, seed: int) -> Asked:
-    return ask(port, requests_of(mentions, 1, random.Random(seed)), clients, seconds)
-
-
-def _batches(port: int, mentions: list[str], clients: int, seconds: float, seed: int) -> Asked:
-    return ask(port, requests_of(mentions, _BATCH, random.Random(seed)), clients, seconds)
-
-
-def _typed(port: int, names: list[str], clients: int, seconds: float, seed: int) -> Asked:
-    return ask(port, keystrokes(names, random.Random(seed)), clients, seconds)
+def _ask_for(
+    texts: Sequence[str], size: int, port: int, clients: int, seconds: float, seed: int
+) -> Asked:
+    """Ask for so many mentions at a time, or type names where the size is 0."""
+    rng = random.Random(seed)
+    requests = requests_of(texts, size, rng) if size else keystrokes(texts, rng)
+    return ask(port, requests, clients, seconds)
 
 
 # --- the server -----------------------------------------------------------------------------------
@@ -201,9 +192,13 @@ def _told(asked: Asked, busy: float) -> dict[str, Any]:
     }
 
 
-def _measured(server: Server, work: Callable[..., Asked], *arguments: Any) -> dict[str, Any]:
+def _measured(
+    server: Server, texts: Sequence[str], size: int, clients: int, seconds: float, seed: int = SEED
+) -> dict[str, Any]:
+    """Let clients ask in a process of its own, so that nothing else is in it."""
     before = seconds_busy(server)
-    asked = in_process(work, server.port, *arguments)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        asked = pool.apply(_ask_for, (texts, size, server.port, clients, seconds, seed))
     return _told(asked, seconds_busy(server) - before)
 
 
@@ -213,7 +208,7 @@ def singles(server: Server, mentions: list[str], seconds: float) -> dict[str, An
     The first fifth is left out of what is compared: strings that were looked up are remembered.
     """
     with memory_of(server) as sampled:
-        found = _measured(server, _singles, mentions, CLIENTS, seconds, SEED)
+        found = _measured(server, mentions, 1, CLIENTS, seconds)
     samples = [round(one / 1e6, 1) for one in sampled]
     settled = samples[len(samples) // 5 :] or samples
     fifth = max(1, len(settled) // 5)
@@ -233,8 +228,8 @@ def batches(server: Server, mentions: list[str], seconds: float) -> dict[str, An
     each = seconds / _ROUNDS / 2
     for number in range(_ROUNDS):
         seed = SEED + 1 + number
-        rounds["singles"].append(_measured(server, _singles, mentions, CLIENTS, each, seed))
-        rounds["batches"].append(_measured(server, _batches, mentions, _BATCH_CLIENTS, each, seed))
+        rounds["singles"].append(_measured(server, mentions, 1, CLIENTS, each, seed))
+        rounds["batches"].append(_measured(server, mentions, _BATCH, _BATCH_CLIENTS, each, seed))
     rates = {
         kind: float(np.median([one["mentions_per_second"] for one in several]))
         for kind, several in rounds.items()
@@ -251,13 +246,13 @@ def batches(server: Server, mentions: list[str], seconds: float) -> dict[str, An
 def autocomplete(server: Server, names: list[str], seconds: float) -> dict[str, Any]:
     """Measure completions, letter by letter, for one person and for several."""
     found = [
-        {"typists": typists, **_measured(server, _typed, names, typists, seconds / 2, SEED)}
+        {"typists": typists, **_measured(server, names, 0, typists, seconds / 2)}
         for typists in (1, _TYPISTS)
     ]
     return {"names": len(names), "rows": found}
 
 
-PARTS_MEASURED = ("singles", "batches", "autocomplete")
+PARTS_MEASURED = {"singles": singles, "batches": batches, "autocomplete": autocomplete}
 
 
 def main() -> None:
@@ -280,7 +275,7 @@ def main() -> None:
             server = Server(command, Path(scratch) / "log")
             ask(server.port, repeat(_post(["a first mention"])), 1, 1)
             try:
-                work = {"singles": singles, "batches": batches, "autocomplete": autocomplete}[part]
+                work = PARTS_MEASURED[part]
                 given = names if part == "autocomplete" else mentions
                 seconds = options.seconds if part == "singles" else options.seconds / 5
                 result[part] = work(server, given, seconds)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from canonym import Link, Linker
-from inputs import rows_beside
+from inputs import linked_list
 from record import parser, save
 
 SURE = 0.85
@@ -33,12 +33,8 @@ class Part(NamedTuple):
 
 def main() -> None:
     """Link each cell, and count by set and kind."""
-    rows = rows_beside("siblings")
-    links = Linker.default().link(
-        [row["written"].replace("\\n", "\n") for row in rows], keep_negated=True
-    )
     counts: dict[tuple[str, str], list[int]] = {}
-    for row, link in zip(rows, links, strict=True):
+    for row, link in linked_list(Linker.default(), "siblings", keep_negated=True):
         right, wrong = outcome(link, row["expected"], lenient=row["kind"] == "care")
         for kind in (row["kind"], "all"):
             of_kind = counts.setdefault((row["set"], kind), [0, 0, 0])

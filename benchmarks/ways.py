@@ -13,36 +13,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
 
 from canonym import Link, Linker
 from inputs import rows_beside
-from record import parser, save
+from record import parser, save, settings_of
 from siblings import answered
 
 SURE, DRAWS = 0.85, 24
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "asthma": ("J45",),
-    "gout": ("M10",),
-    "pneumonia": ("J1",),
-    "UTI": ("N39.0",),
-    "migraine": ("G43",),
-    "breast cancer": ("C50",),
-    "DVT": ("I82",),
-    "stroke": ("I63",),
-    "psoriasis": ("L40",),
-    "appendicitis": ("K3",),
-    "sepsis": ("A41",),
-    "epilepsy": ("G40",),
-    "glaucoma": ("H40",),
-    "eczema": ("L30", "L20"),
-    "endometriosis": ("N80",),
-    "hypertension": ("I10",),
-    "anemia": ("D64",),
-    "gallstones": ("K80",),
-    "shingles": ("B02",),
-    "COPD": ("J44",),
-}
+NAMES = {name: tuple(codes) for name, codes in settings_of(__file__).items()}
 _LETTER = re.compile(r"(?<![A-Za-z'])[ABC](?![A-Za-z']|/P)")
 
 

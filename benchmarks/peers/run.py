@@ -29,23 +29,10 @@ import numpy as np
 from canonym.terminology.formats import read_terminology
 from peers.processes import ADAPTORS, PeerFailed, PeerProcess, peer_cache
 from peers.scoring import CORPORA, TERMINOLOGY, Task, distinct_documents, make_task
-from record import RESULTS, data_folder, parser, save
+from record import RESULTS, data_folder, parser, save, settings_of
 
 PEERS: dict[str, tuple[str, dict[str, str]]] = {
-    "exact match": ("exact", {}),
-    "rapidfuzz": ("rapidfuzz", {}),
-    "gilda": ("gilda", {}),
-    "ssslm": ("ssslm", {}),
-    "text2term": ("text2term", {}),
-    "QuickUMLS": ("quickumls", {}),
-    "scispaCy, candidate generator": ("scispacy", {}),
-    "MedCAT, untrained": ("medcat", {}),
-    "sentence-transformers, FAISS flat": ("faiss_minilm", {}),
-    "sentence-transformers, FAISS HNSW": ("faiss_minilm", {"index": "hnsw"}),
-    "all-MiniLM-L6-v2 in ONNX, int8, FAISS flat": ("faiss_minilm", {"precision": "int8"}),
-    "canonym, base install": ("linker", {"without": "onnxruntime"}),
-    "canonym": ("linker", {}),
-    "canonym with MiniLM": ("linker", {"encoder": "MiniLM"}),
+    name: (settings.pop("adaptor"), settings) for name, settings in settings_of(__file__).items()
 }
 """Adaptor and settings of each peer."""
 

@@ -11,9 +11,11 @@ from typing import Any
 import click
 
 from canonym.cli.failures import printable
+from canonym.cli.options import several
 from canonym.cli.output import print_table
 from canonym.cli.progress import counter, note, stages
 from canonym.cli.verbosity import with_verbosity
+from canonym.encoders import path_of
 from canonym.errors import InvalidInput
 from canonym.evaluation.report.summary import plain
 from canonym.io.files import write_file
@@ -23,7 +25,7 @@ from reproduce.cost import NO_ENCODER, Cost, cost_of, measured_rate
 from reproduce.data import Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
 from reproduce.history import training_facts
-from reproduce.models import base_name, in_order, read_models
+from reproduce.models import in_order, read_models
 from reproduce.needs import needs
 from reproduce.run import choose_rows, data_folder, reproduce
 from reproduce.table import ReproducedRow, Table
@@ -45,15 +47,12 @@ _WRITTEN_OUT = ("biosyn", "refined", "zero-shot")
     metavar="FOLDER",
     help="The experiments.  [default: benchmarks/reproduce/experiments]",
 )
-@click.option(
-    "--row", "rows", multiple=True, metavar="NAME", help="Only this row. Can be repeated."
-)
-@click.option(
+@several("--row", "rows", metavar="NAME", help="Only this row.")
+@several(
     "--model",
     "models",
-    multiple=True,
     metavar="NAME=FOLDER",
-    help="The folder of a model that a row names, or that training begins with. Can be repeated.",
+    help="The folder of a model that a row names, or that training begins with.",
 )
 @click.option(
     "--models",
@@ -190,10 +189,10 @@ def _check(
     )
     models = read_models(experiment.models)
     named = [
-        base_name(spec)
+        path_of(spec)
         for row in choose_rows(experiment, rows)
         for spec in row.get("encoders", ())
-        if base_name(spec) not in given
+        if path_of(spec) not in given
     ]
     costs = [
         cost_of(

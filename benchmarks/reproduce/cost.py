@@ -12,7 +12,7 @@ from reproduce.data import Shelf
 from reproduce.files import Experiment
 from reproduce.history import training_facts
 from reproduce.models import ModelSettings
-from reproduce.needs import missing_things
+from reproduce.needs import lacking
 from reproduce.training import annotated, model_folders
 
 NO_ENCODER = ("word-vectors", "few-shot")
@@ -44,7 +44,7 @@ def cost_of(
     """Return the cost of a model, as far as settings and data tell."""
     places = model_folders(folder, experiment, model)
     done = sum(place.exists() for place in places)
-    lacks = [kind for kind, _ in missing_things(model, models, shelf, given)]
+    lacks = [kind for kind, _ in lacking(model, models, shelf, given)]
     names = _names(model, None if "data" in lacks else shelf)
     left = None if names is None else names * (len(places) - done) // len(places)
     if done == len(places):

@@ -57,7 +57,7 @@ class ModelSettings:
     @property
     def start(self) -> str:
         """The name of the start, without options."""
-        return base_name(self.encoder)
+        return path_of(self.encoder)
 
     @property
     def described(self) -> dict[str, Any]:
@@ -110,17 +110,12 @@ def read_models(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, ModelSetti
     return found
 
 
-def base_name(spec: str) -> str:
-    """Return the name of an encoder without the options behind it."""
-    return path_of(spec)
-
-
 def resolve(spec: str, known: Mapping[str, Any]) -> Any:
     """Return the encoder that a row or a model names, with its options: one of `known`, or itself.
 
     Values of `known` are descriptions, encoders, or a sequence of them, one a sample.
     """
-    name = base_name(spec)
+    name = path_of(spec)
     options = spec[len(name) + 1 :]
     if name not in known:
         return spec

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from canonym.encoders import SHIPPED, encoder_kinds
+from canonym.encoders import SHIPPED, encoder_kinds, path_of
 from canonym.encoders.hub import HUB_NAME, find_model
 from canonym.errors import CanonymError
 from reproduce.data import Shelf
 from reproduce.files import Experiment
-from reproduce.models import WORD_VECTORS, ModelSettings, base_name, read_models
+from reproduce.models import WORD_VECTORS, ModelSettings, read_models
 
 _OF_MODELS = ("corpus", "corpora", "corrections", "groups", "hierarchy", "relations", "terminology")
 _OF_ROWS = ("corpus", "corrections", "pairs", "relations", "terminology")
@@ -58,21 +58,11 @@ def lacking(
     models: Mapping[str, ModelSettings],
     shelf: Shelf,
     given: Container[str] = (),
-) -> list[str]:
+) -> list[Thing]:
     """Return what a model needs that is not here, that of what it begins with first.
 
     `models` are all of the experiment, `given` the names of those that need no training.
     """
-    return [name for _, name in missing_things(model, models, shelf, given)]
-
-
-def missing_things(
-    model: ModelSettings,
-    models: Mapping[str, ModelSettings],
-    shelf: Shelf,
-    given: Container[str] = (),
-) -> list[Thing]:
-    """Return what `lacking` names, each with its kind."""
     things = dict.fromkeys(_of_model(model, models, given))
     return [(kind, name) for kind, name in things if not _is_here(kind, name, shelf)]
 
@@ -82,7 +72,7 @@ def _of_row(
 ) -> Iterator[Thing]:
     for key in _OF_ROWS:
         yield from (("data", name) for name in _files(row.get(key, ())))
-    for name in map(base_name, row.get("encoders", ())):
+    for name in map(path_of, row.get("encoders", ())):
         if name in models and name not in given:
             yield from _of_model(models[name], models, given)
         else:

@@ -9,13 +9,7 @@ from canonym.errors import InvalidInput
 
 
 def load(module: str, what: str, package: str) -> Any:
-    """Import a module, or say which package brings it; `what` needs it.
-
-    Raises
-    ------
-    InvalidInput
-        If the package is not installed.
-    """
+    """Import a module; `InvalidInput` says which package brings it, and what needs it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

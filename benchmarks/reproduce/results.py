@@ -151,21 +151,13 @@ def measure_nil(
     right &= np.array(known)
     signs = _signs(run.answers)
     figures, spreads, thresholds = [], {}, {}
+    size = {"n_dev": n_dev, "repetitions": repetitions}
     for strategy in (*STRATEGIES, MOST_RIGHT, LEARNED):
         rng = np.random.default_rng(seed)
-        drawn = (
-            draw_with_features(signs, right, known, rng=rng, n_dev=n_dev, repetitions=repetitions)
-            if strategy == LEARNED
-            else draw_thresholds(
-                scores,
-                right,
-                known,
-                strategy=strategy,
-                rng=rng,
-                n_dev=n_dev,
-                repetitions=repetitions,
-            )
-        )
+        if strategy == LEARNED:
+            drawn = draw_with_features(signs, right, known, rng=rng, **size)
+        else:
+            drawn = draw_thresholds(scores, right, known, strategy=strategy, rng=rng, **size)
         spread = aggregate(drawn.accuracy.tolist())
         n = len(cases) - n_dev
         figures.append(Figure("all", "", strategy, n, spread.mean, spread.low, spread.high))

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from canonym.encoders import path_of
 from canonym.errors import InvalidInput
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
-from reproduce.models import base_name, read_models
+from reproduce.models import read_models
 from reproduce.needs import lacking
 from reproduce.results import Outcome
 from reproduce.rows import Models, run_row
@@ -69,12 +70,12 @@ def _check_trained(
 ) -> None:
     """Raise an error if a model of the experiment that a row names is not trained."""
     untrained = set(experiment.models) - set(models)
-    missing = [name for name in map(base_name, row.get("encoders", ())) if name in untrained]
+    missing = [name for name in map(path_of, row.get("encoders", ())) if name in untrained]
     if not missing:
         return
     settings = read_models(experiment.models)
     if lacks := lacking(settings[missing[0]], settings, shelf, models):
-        raise NotHereError(f"not here: needs {', '.join(lacks)}")
+        raise NotHereError(f"not here: needs {', '.join(name for _, name in lacks)}")
     raise NotHereError(
         f"the model {missing[0]!r} is trained by the experiment, and is not there yet: name a "
         "folder for models"

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from canonym.encoders import path_of
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, NotTrained, ReadError
 from canonym.evaluation.questions import read_corrections
 from canonym.io import files
@@ -45,7 +46,6 @@ from reproduce.measures.relations import is_test_pair
 from reproduce.models import (
     WORD_VECTORS,
     ModelSettings,
-    base_name,
     in_order,
     read_models,
     resolve,
@@ -116,7 +116,7 @@ def train_models(
     folder, given = Path(folder), given or {}
     models = read_models(experiment.models)
     wanted = dict.fromkeys(
-        base_name(spec) for row in choose_rows(experiment, rows) for spec in row.get("encoders", ())
+        path_of(spec) for row in choose_rows(experiment, rows) for spec in row.get("encoders", ())
     )
     order = in_order(models, [name for name in wanted if name not in given])
     if folder.exists() and not folder.is_dir():

@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import InvalidInput, Mismatch, ReadError
-from canonym.encoders import make_encoder
+from canonym.encoders import make_encoder, path_of
 from canonym.io.files import read_manifest
 from canonym.types import Relation
 from reproduce.command import main
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
 from reproduce.measures.relations import is_test_pair
-from reproduce.models import base_name, in_order, read_models, resolve
+from reproduce.models import in_order, read_models, resolve
 from reproduce.run import reproduce
 from reproduce.training import largest_groups, read_tree_groups, train_models
 
@@ -463,7 +463,7 @@ def test_categories_are_groups(tmp_path: Path) -> None:
 def test_every_model_of_ours_can_be_made_and_is_used(path: Path) -> None:
     experiment = read_experiment(path)
     models = read_models(experiment.models)
-    used = [base_name(spec) for row in experiment.rows for spec in row["encoders"]]
+    used = [path_of(spec) for row in experiment.rows for spec in row["encoders"]]
     assert set(in_order(models, used)) == set(models)
     for model in models.values():
         if model.recipe != "word-vectors":

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from canonym.encoders import path_of
 from canonym.terminology import Terminology
 from canonym.types import Concept
 from reproduce.data import Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
-from reproduce.models import base_name, read_models
+from reproduce.models import read_models
 from reproduce.needs import lacking
 from reproduce.run import reproduce
 from reproduce.table import Table
@@ -355,7 +356,7 @@ def measured(
     experiment: Experiment, shelf: Shelf, checkpoint: Path, folder: Path, rows: Sequence[str] = ()
 ) -> tuple[Table, Watched, dict[str, Any]]:
     """Train what rows need, run them, and return the table, the encoders and the models."""
-    named = {base_name(one) for row in experiment.rows for one in row.get("encoders", ())}
+    named = {path_of(one) for row in experiment.rows for one in row.get("encoders", ())}
     models = read_models(experiment.models).values()
     named |= {model.start for model in models if model.start}
     outside = sorted(one for one in named - set(experiment.models) if one != "chargrams")
@@ -386,7 +387,7 @@ def test_a_published_table_is_run_whole(
     table, watched, models = measured(experiment, shelf, checkpoint, tmp_path)
     assert all(row.value is not None for row in table.rows)
     for row in experiment.rows:
-        check_scoring(name, row, table, watched, str(models.get(base_name(row["encoders"][0]), "")))
+        check_scoring(name, row, table, watched, str(models.get(path_of(row["encoders"][0]), "")))
 
 
 @pytest.mark.parametrize(
@@ -411,7 +412,7 @@ def test_a_row_that_is_searched_otherwise_is_told_apart(
     experiment = replace(experiment, rows=tuple(rows))
     table, watched, models = measured(experiment, shelf, checkpoint, tmp_path, [row])
     (changed,) = (one for one in rows if one["name"] == row)
-    folder = str(models[base_name(changed["encoders"][0])])
+    folder = str(models[path_of(changed["encoders"][0])])
     with pytest.raises(AssertionError):
         check_scoring(name, changed, table, watched, folder)
 

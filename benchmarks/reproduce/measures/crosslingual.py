@@ -40,8 +40,6 @@ from canonym.linker import Linker
 from canonym.terminology import Terminology
 from canonym.text import normalise
 
-__all__ = ["Crossing", "crosslingual"]
-
 _Rows = npt.NDArray[np.intp]
 
 

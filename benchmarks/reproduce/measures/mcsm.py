@@ -13,8 +13,6 @@ from canonym.indexes import check_k
 from canonym.indexes.exact import Exact
 from canonym.types import Int32Array
 
-__all__ = ["Mcsm", "mcsm"]
-
 _BLOCK = 4096
 
 

@@ -32,8 +32,6 @@ from canonym.text import normalise_all
 from canonym.types import Encoder, Float32Array, SparseVectors
 from reproduce.packages import load
 
-__all__ = ["Picture", "Shown", "choose_names", "encode_names", "make_picture", "write_picture"]
-
 METHODS: tuple[str, ...] = ("tsne", "umap")
 """Layouts: t-SNE as in CODER, and UMAP."""
 

@@ -24,16 +24,6 @@ from canonym.errors import InvalidInput, require
 from canonym.evaluation.statistics import wilson
 from canonym.types import Relation
 
-__all__ = [
-    "RelationScores",
-    "choose_triplets",
-    "evaluate_relations",
-    "finetuned",
-    "frozen",
-    "is_test_pair",
-    "split_triplets",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 Classifier = Callable[[Sequence[Relation]], Sequence[str]]

@@ -61,6 +61,8 @@ def average_ranks(values: npt.ArrayLike) -> FloatArray:
     >>> average_ranks([[80, 60], [70, 60], [90, 50]]).tolist()
     [1.75, 2.25, 2.0]
     """
+    from scipy.stats import rankdata
+
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not table.size:
         raise InvalidInput(
@@ -72,6 +74,4 @@ def average_ranks(values: npt.ArrayLike) -> FloatArray:
             f"system {system} has no figure on corpus {corpus}: rank the systems that were "
             "measured on every corpus"
         )
-    better = (table[None] > table[:, None]).sum(axis=1)
-    equal = (table[None] == table[:, None]).sum(axis=1)
-    return np.asarray((better + (equal + 1) / 2).mean(axis=1))
+    return np.asarray(rankdata(-table, axis=0).mean(axis=1))

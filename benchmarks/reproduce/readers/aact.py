@@ -20,25 +20,11 @@ _Lists = dict[str, list[list[str]]]
 
 
 def read_aact(path: str | Path) -> Iterator[Trial]:
-    """Read the trials of an AACT export of flat files.
+    """Read the trials of an AACT export of flat files: a folder, or the downloaded zip archive.
 
-    The fields of all trials are held in memory until they are yielded.
-
-    Parameters
-    ----------
-    path : str or Path
-        The folder with the files, or the downloaded zip archive.
-
-    Yields
-    ------
-    Trial
-        In the order of ``studies.txt``, without it in that of the conditions and interventions.
-
-    Raises
-    ------
-    ReadError
-        If a file or column is missing, a row is ragged, a study occurs twice or is missing, or
-        there is no trial at all.
+    They come in the order of ``studies.txt``, without it in that of the conditions and
+    interventions; their fields are held in memory until then. Raises `ReadError` if a file or
+    column is missing, a row is ragged, a study occurs twice or is missing, or there is no trial.
     """
     export = _Export(Path(path))
     conditions = export.grouped("conditions", "name")

@@ -40,31 +40,13 @@ def read_mcn(
 ) -> Iterator[Document]:
     """Read the notes of MCN, track 3 of n2c2 2019, one at a time.
 
-    Parameters
-    ----------
-    path : str or Path
-        A folder that holds notes and ``.norm`` files, in sub-folders or beside each other, such as
-        ``train``; or one ``.norm`` file with its note beside it.
-    pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
-    encoding : str
-        Encoding of notes and annotations.
+    `path` is a folder that holds notes and ``.norm`` files, in sub-folders or beside each other,
+    such as ``train``; or one ``.norm`` file with its note beside it. Mentions in several pieces
+    are treated by `pieces`, one of `canonym.corpora.offsets.PIECES`. Documents come in the order
+    of ``*_file_list.txt``, and of their names without one. The id is the name of the note without
+    its ending. ``CUI-less`` is no concept, ``unk`` an unknown one. Raises `ReadError` if a note is
+    missing, two files annotate it, a line is malformed, or offsets are no spans.
 
-    Yields
-    ------
-    Document
-        In the order of ``*_file_list.txt``, and of their names without one. The id is the name
-        of the note without its ending. ``CUI-less`` is no concept, ``unk`` an unknown one.
-
-    Raises
-    ------
-    ReadError
-        If a note is missing, two files annotate it, a line is malformed, or offsets are no spans.
-    InvalidInput
-        If `pieces` is unknown.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "7.txt").write_text("Pain in the left arm and leg.")
@@ -85,32 +67,12 @@ def read_share(
 ) -> Iterator[Document]:
     """Read the reports of ShARe/CLEF eHealth 2013, task 1, one at a time.
 
-    Parameters
-    ----------
-    path : str or Path
-        A folder that holds reports and ``.pipe`` or ``.pipe.txt`` files, in sub-folders or beside
-        each other; or one such file with its reports beside it.
-    pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
-    encoding : str
-        Encoding of reports and annotations.
+    `path` is a folder that holds reports and ``.pipe`` or ``.pipe.txt`` files, in sub-folders or
+    beside each other; or one such file with its reports beside it. Documents come in the order of
+    the files of annotations, and of the lines in them. The id is the name of the report without
+    ``.txt``. An empty file is a report without mentions. Options and errors are those of
+    `read_mcn`.
 
-    Yields
-    ------
-    Document
-        In the order of the files of annotations, and of the lines in them. The id is the name of
-        the report without ``.txt``. An empty file is a report without mentions. ``CUI-less`` is no
-        concept.
-
-    Raises
-    ------
-    ReadError
-        If a report is missing, two files annotate it, a line is malformed, or offsets are no spans.
-    InvalidInput
-        If `pieces` is unknown.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "7.txt").write_text("A broken hip.")

@@ -24,25 +24,12 @@ from canonym.types import Document, Mention
 def read_mantra(path: str | Path) -> Iterator[Document]:
     """Read the units of text of a file of the corpus, plain or compressed.
 
-    Parameters
-    ----------
-    path : str or Path
-        Such as ``Medline_GSC_fr_man.xml``; each language has its own.
+    Each language has a file, such as ``Medline_GSC_fr_man.xml``. A document is a unit, with its
+    mentions in the order of the file. The type of a mention is the semantic group, such as
+    ``DISO``. Several ids of one span have the rule ``"all"``, with which ``set-f1`` is the measure
+    of the corpus. Raises `ReadError` if the file is no such XML, a span does not hold its text, or
+    there is no unit.
 
-    Yields
-    ------
-    Document
-        A unit, with its mentions in the order of the file. The type of a mention is the semantic
-        group, such as ``DISO``. Several ids of one span have the rule ``"all"``, with which
-        ``set-f1`` is the measure of the corpus.
-
-    Raises
-    ------
-    ReadError
-        If the file is no such XML, a span does not hold its text, or there is no unit.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "Medline_GSC_de_man.xml"
     >>> _ = file.write_text('''<Corpus><document id="d1"><unit id="d1.u1"><text>Hohes Fieber</text>

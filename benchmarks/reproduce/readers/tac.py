@@ -52,30 +52,13 @@ class _Section(NamedTuple):
 def read_tac(path: str | Path, *, terms: str = "pt", pieces: str = "join") -> Iterator[Document]:
     """Read the drug labels of TAC 2017 with their adverse reactions, one at a time.
 
-    Parameters
-    ----------
-    path : str or Path
-        One label; or a folder, whose ``.xml`` files are read in the order of their names.
-    terms : str
-        One of `TERMS`.
-    pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
+    `path` is one label, or a folder, whose ``.xml`` files are read in the order of their names.
+    `terms` is one of `TERMS`; mentions in several pieces are treated by `pieces`, one of
+    `canonym.corpora.offsets.PIECES`. The id of a document is the drug, its text the sections with
+    a line end between. A reaction of several terms is a composite; one that MedDRA has no term for
+    has no concept. Raises `ReadError` if a file is no label, or a mention, a section or a reaction
+    is malformed.
 
-    Yields
-    ------
-    Document
-        The id is the drug, the text its sections with a line end between. A reaction of several
-        terms is a composite; one that MedDRA has no term for has no concept.
-
-    Raises
-    ------
-    ReadError
-        If a file is no label, or a mention, a section or a reaction is malformed.
-    InvalidInput
-        If an option is unknown.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "ABC.xml"
     >>> _ = file.write_text(

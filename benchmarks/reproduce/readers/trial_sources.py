@@ -16,16 +16,8 @@ from .trials import Trial, read_trials_json, read_trials_table, read_trials_xml
 def read_trials(path: str | Path) -> Iterator[Trial]:
     """Read trials of any source: XML, JSON, a table, or an export of AACT.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file or folder that `read_trials_xml`, `read_trials_json`, `read_trials_table` or
-        `read_aact` reads. A folder is AACT's if it has its files, else its XML is read before JSON.
-
-    Raises
-    ------
-    ReadError
-        If there is no such file or folder, or its reader raises one.
+    A folder is AACT's if it has its files, else its XML is read before JSON. Raises `ReadError` if
+    there is no such file or folder, or its reader raises one.
     """
     path = Path(path)
     if not path.exists():

@@ -42,22 +42,12 @@ _PHASE = re.compile(r"(early)?[ _]*phase[ _]*([0-4])", re.IGNORECASE)
 class Trial:
     """A registered trial.
 
-    Parameters
-    ----------
-    document : Document
-        Title, conditions and interventions, one a line.
-    condition_names, intervention_names : tuple of str
-        NLM's MeSH terms for the trial.
-    condition_ids, intervention_ids : tuple of str
-        Their MeSH ids (``"MESH:D003324"``) where the source has them, else empty.
-    other_names : tuple of str
-        Further names of the interventions, as the registrant gave them.
-    keywords : tuple of str
-        The registrant's keywords.
-    study_type : str
-        ``"Interventional"``, ``"Observational"``, …; empty where the source does not say.
-    phases : tuple of str
-        Some of `PHASES`: two of a trial in two phases, none of a trial without.
+    The `document` has title, conditions and interventions, one a line. `condition_names` and
+    `intervention_names` are NLM's MeSH terms for the trial, `condition_ids` and `intervention_ids`
+    their MeSH ids (``"MESH:D003324"``) where the source has them. `other_names` of the
+    interventions and `keywords` are the registrant's. `study_type` is ``"Interventional"``,
+    ``"Observational"``, …, and empty where the source does not say. `phases` are some of `PHASES`:
+    two of a trial in two phases, none of a trial without.
     """
 
     document: Document
@@ -135,16 +125,9 @@ def _phases(written: str) -> tuple[str, ...]:
 def read_trials_xml(path: str | Path) -> Iterator[Trial]:
     """Read trials as ClinicalTrials.gov's classic XML has them.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file, plain or compressed, of one or more ``<clinical_study>`` records; or a folder, whose
-        ``.xml`` files are read in the order of their names, sub-folders included.
-
-    Raises
-    ------
-    ReadError
-        If a file is no XML or a record has no registry number, or there is no record at all.
+    `path` is a file, plain or compressed, of one or more ``<clinical_study>`` records; or a folder,
+    whose ``.xml`` files are read in the order of their names, sub-folders included. Raises
+    `ReadError` if a file is no XML, a record has no registry number, or there is no record.
     """
     yield from _counted(path, _xml_trials(path))
 
@@ -182,18 +165,10 @@ def _texts(element: ET.Element, path: str) -> list[str]:
 def read_trials_json(path: str | Path) -> Iterator[Trial]:
     """Read trials as version 2 of ClinicalTrials.gov's API gives them.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file, plain or compressed: a study, a list of studies, a page (``{"studies": [...]}``), or
-        one of these on each line; or a folder, whose ``.json`` files are read in the order of their
-        names, sub-folders included.
-
-    Raises
-    ------
-    ReadError
-        If a file is no JSON, a study has no ``protocolSection`` or no registry number, or there is
-        no study at all.
+    `path` is a file, plain or compressed: a study, a list of studies, a page (``{"studies":
+    [...]}``), or one of these on each line; or a folder, whose ``.json`` files are read in the
+    order of their names, sub-folders included. Raises `ReadError` if a file is no JSON, a study has
+    no ``protocolSection`` or no registry number, or there is no study.
     """
     yield from _counted(path, _json_trials(path))
 
@@ -242,13 +217,8 @@ def _study(study: dict[str, Any]) -> Trial:
 def read_trials_table(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Trial]:
     """Read a tab-separated table of trials with the columns of `COLUMNS`, plain or compressed.
 
-    Interventions are written ``TYPE:NAME``.
-
-    Raises
-    ------
-    ReadError
-        If a column is missing, a row has another number of cells than the header or no registry
-        number, or there is no row at all.
+    Interventions are written ``TYPE:NAME``. Raises `ReadError` if a column is missing, a row has
+    another number of cells than the header or no registry number, or there is no row.
     """
     yield from _counted(path, _table_trials(path, encoding))
 

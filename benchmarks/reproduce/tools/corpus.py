@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.annotated import FORMATS
-from canonym.cli.options import CorpusFormat
+from canonym.cli.options import CorpusFormat, mention_type_option, overwrite_option, several
 from models.run import CONTEXT, Command
 
 if TYPE_CHECKING:
@@ -28,24 +28,16 @@ _FORMAT = click.option(
     type=CorpusFormat(FORMATS),
     help="Format of the corpora; recognised when left out.",
 )
-_TYPES = click.option(
-    "--mention-type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only mentions of this type, such as Disease. Can be repeated.",
-)
+_TYPES = mention_type_option(help="Only mentions of this type, such as Disease.")
 
 
 @click.command(cls=Command, context_settings=CONTEXT)
 @click.argument("path", metavar="CORPUS", type=click.Path())
-@click.option(
+@several(
     "--training",
     type=click.Path(),
-    multiple=True,
     metavar="FILE",
-    help="An annotated part that a system may have seen: its mentions are no longer new. Can be "
-    "repeated.",
+    help="An annotated part that a system may have seen: its mentions are no longer new.",
 )
 @_TYPES
 @_FORMAT
@@ -164,7 +156,7 @@ def agreement(
     metavar="WORDS",
     help="Words of a condition, or of NLM's term for it.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 def trials(path: str, output: str | None, overwrite: bool, **criteria: tuple[str, ...]) -> None:
     """Choose clinical trials of SOURCE, and write their fields as JSON lines for `canonym link`.
 

@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.options import several
 from models.run import CONTEXT, Command
 
 if TYPE_CHECKING:
-    from canonym.types import Encoder
     from reproduce.results import Measured
 
-_TERMINOLOGY = click.option(
-    "-t",
-    "--terminology",
-    "terminologies",
+_TERMINOLOGY = several(
+    *("-t", "--terminology", "terminologies"),
     type=click.Path(),
-    multiple=True,
     required=True,
-    help="A terminology, or a source that `canonym import` recognises. Can be repeated.",
+    help="A terminology, or a source that `canonym import` recognises.",
 )
 _ENCODER = click.option(
     "-e",
@@ -34,13 +31,7 @@ _ENCODER = click.option(
 @click.command(cls=Command, context_settings=CONTEXT)
 @_TERMINOLOGY
 @_ENCODER
-@click.option(
-    "--type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only concepts of this semantic type. Can be repeated.",
-)
+@several("--type", "types", metavar="TYPE", help="Only concepts of this semantic type.")
 @click.option("-k", type=click.IntRange(1), default=40, show_default=True, help="Neighbours.")
 def mcsm(terminologies: tuple[str, ...], encoder: str, types: tuple[str, ...], k: int) -> None:
     """Measure how far the nearest names are of the same semantic type (CODER, section 4.5).
@@ -51,11 +42,12 @@ def mcsm(terminologies: tuple[str, ...], encoder: str, types: tuple[str, ...], k
     """
     from canonym.cli.named_indexes import open_terminologies
     from canonym.cli.progress import activity
+    from canonym.encoders import make_encoder
     from reproduce.rows import measure_mcsm
 
     terminology = open_terminologies(terminologies)
     with activity("Encoding"):
-        found = measure_mcsm(terminology, _opened(encoder), types=types, k=k)
+        found = measure_mcsm(terminology, make_encoder(encoder), types=types, k=k)
     _print(found, "type", 1)
 
 
@@ -106,19 +98,13 @@ def relations(
         found = measure_relations(
             terminology,
             triplets,
-            _opened(encoder),
+            make_encoder(encoder),
             fresh=(lambda: make_encoder(encoder)) if finetuned else None,
             most=most,
             epochs=epochs,
             seed=seed,
         )
     _print(found, "metric", 100)
-
-
-def _opened(spec: str) -> Encoder:
-    from canonym.encoders import make_encoder
-
-    return make_encoder(spec)
 
 
 def _print(found: Measured, what: str, factor: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from canonym.cli.options import with_options
+from canonym.cli.options import overwrite_option, with_options
 from canonym.training.keys import keys_of
 from models.run import CONTEXT, Command
 from reproduce.word_vectors import train_word_vectors
@@ -36,7 +36,7 @@ _settings = with_options(
     "encoder. There fastText keeps its character n-grams, so that every word has a vector.",
 )
 @_settings
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options: Any) -> None:
     """Train word vectors on running text (Fivez et al. 2021, fastText).
 
