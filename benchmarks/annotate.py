@@ -18,8 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from canonym import Concept, Linker, Name, Terminology
@@ -135,22 +133,18 @@ def _figures(right: int, n_found: int, n_gold: int) -> dict[str, float]:
     return {name: round(100 * value, 1) for name, value in named.items()}
 
 
-def measure(
-    part: str, tools: Sequence[str], repeats: int, scratch: Path
-) -> Iterator[dict[str, Any]]:
+def measure(part: str, tools: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:
     """Run all annotators on all tasks, in turn."""
     made = {"MEDIC": terminology_of(MEDIC), "MeSH": Terminology.build(mesh())}
-    for name, terminology in made.items():
-        Linker.build(terminology, folder=scratch / name)
+    linkers = {name: Linker.build(terminology) for name, terminology in made.items()}
     for task, dictionary, corpus, types in TASKS:
         documents = documents_of(corpus, part)
         texts = [document.text for document in documents]
         megabytes = sum(len(text.encode()) for text in texts) / 1e6
         ids = ConceptIds(made[dictionary])
         gold = [gold_of(document, types, ids) for document in documents]
-        ours = partial(
-            run_script, _CANONYM, scratch / dictionary, entered=texts, OMP_NUM_THREADS="1"
-        )
+        index = linkers[dictionary].folder
+        ours = partial(run_script, _CANONYM, index, entered=texts, OMP_NUM_THREADS="1")
         ways: dict[str, Callable[[], dict[str, Any]]] = {"canonym": ours}
         versions: dict[str, str] = {}
         with ExitStack() as running:
@@ -177,8 +171,7 @@ def main() -> None:
     arguments.add_argument("--repeats", type=int, default=3)
     arguments.add_argument("--save", action="store_true")
     options = arguments.parse_args()
-    with TemporaryDirectory() as scratch:
-        rows = printed(measure(options.part, options.tools, options.repeats, Path(scratch)))
+    rows = printed(measure(options.part, options.tools, options.repeats))
     if options.save:
         corpora = [part_of(corpus, options.part) for _, _, corpus, _ in TASKS[:2]]
         files = [*corpora, *(data_folder() / file for file in (MEDIC, MESH))]

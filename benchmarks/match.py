@@ -20,7 +20,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from fastapi.testclient import TestClient
@@ -299,15 +298,12 @@ def main() -> None:
     if not chosen:
         trees = data / TREES
         terminologies["MeSH 2024"] = read_terminology(data / MESH, trees=trees, prefix="MESH:")
-    with TemporaryDirectory() as scratch:
-        indexes: dict[str, Path] = {}
-        for name, terminology in terminologies.items():
-            indexes[name] = Path(scratch) / name.replace(" ", "-")
-            Linker.build(terminology, folder=indexes[name])
-        if chosen:
-            choose(indexes["MEDIC 2012"], terminologies["MEDIC 2012"])
-        else:
-            measure(indexes, terminologies)
+    linkers = {name: Linker.build(terminology) for name, terminology in terminologies.items()}
+    indexes = {name: linker.folder for name, linker in linkers.items()}
+    if chosen:
+        choose(indexes["MEDIC 2012"], terminologies["MEDIC 2012"])
+    else:
+        measure(indexes, terminologies)
 
 
 if __name__ == "__main__":

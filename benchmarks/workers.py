@@ -20,7 +20,6 @@ import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from canonym import Linker
@@ -79,13 +78,11 @@ def main() -> None:
     with terminology_of(HPO) as phenotypes:
         names = dict.fromkeys(text for batch in phenotypes.iter_texts() for text in batch)
     streams = {"repeated": texts_of(documents_of("bc5cdr", *PARTS)), "distinct": list(names)}
-    with TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "index"
-        Linker.build(terminology_of(MEDIC), folder=folder)
-        found = {
-            name: compare(folder, mentions, options.workers, options.repeats)
-            for name, mentions in streams.items()
-        }
+    linker = Linker.build(terminology_of(MEDIC))
+    found = {
+        name: compare(linker.folder, mentions, options.workers, options.repeats)
+        for name, mentions in streams.items()
+    }
     for name, one in found.items():
         print(f"{name}: {one}")
     result = {"streams": found, "load_of_the_machine": round(os.getloadavg()[1], 1)}
