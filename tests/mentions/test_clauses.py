@@ -18,7 +18,7 @@ from canonym.linking.hits import EVEN
 from canonym.mentions.clauses import all_clauses, clauses_of, related
 from canonym.mentions.told import flags_around, told_of
 from canonym.terminology import Terminology
-from canonym.types import Concept, Name
+from canonym.types import Concept, Document, Mention, Name
 from tests.tables import cases
 
 SURE = 0.25  # short forms such as MI are only one of several
@@ -124,6 +124,15 @@ def test_what_no_name_fits_is_read_by_its_clauses(
     assert " ".join(link.left_over) == left_over
     beside = linker.link(["gout, asthma", cell, "malaria on xyz"], keep_negated=True, k=1)[1]
     assert beside.ids == link.ids  # whatever else is asked, and however many candidates
+
+
+def test_names_within_a_mention_have_its_place_and_its_flags(linker: Linker) -> None:
+    cell = "gout malaria croup"
+    mention = Mention(cell, 9, 9 + len(cell), flags=("family",))
+    links = linker.link_document(Document("1", f"Problems {cell}.", (mention,)))
+    assert [*told(links[0])] == ["Gout: family", "Malaria: family", "Croup: family"]
+    assert {(it.mention.start, it.mention.end) for it in links[0].parts} == {(9, 27)}
+    assert all((it.confidence or 0) <= EVEN for it in links[0].parts)
 
 
 @cases("cell", "flags")

@@ -425,15 +425,30 @@ def _with_names(link: Link, at: int, text: str, names: Sequence[Link], least: fl
         within = [name for name in names if begin <= (name.mention.start or 0) < end]
         is_nil = (part.confidence or 0.0) < least
         if further := _beside_known(part, own, within):
-            read[at, place] = [part, *map(_at_even, further)]
+            read[at, place] = [part, *(_named_in(part, name) for name in further)]
             continue
         is_told = is_nil and (len(parts) > 1 or _are_told(within, text))
         if within and (is_told or _are_several(part, within, text)):
             said = " ".join(name.mention.text for name in within)
-            first, *others = map(_at_even, within)
+            first, *others = (_named_in(part, name) for name in within)
             steps = (Step(BROADER, own, said), *first.steps)
             read[at, place] = [replace(first, steps=steps), *others]
     return _listed(link, at, read) if read else link
+
+
+def _named_in(part: Link, name: Link) -> Link:
+    """Return a name that stands in a part, as likely as not at most; what holds there holds for it.
+
+    Its place in the text is that of the part.
+    """
+    flags = consistent((*name.status, *(part.mention.flags or ())))
+    return replace(
+        name,
+        mention=replace(part.mention, text=name.mention.text, ids=(), flags=flags),
+        confidence=min(name.confidence or 0.0, EVEN),
+        parts=tuple(_named_in(part, it) for it in name.parts),
+        status=flags,
+    )
 
 
 def _beside_known(part: Link, text: str, names: Sequence[Link]) -> list[Link]:
