@@ -461,14 +461,16 @@ def _beside_known(part: Link, text: str, names: Sequence[Link]) -> list[Link]:
 
 
 def _are_told(names: Sequence[Link], text: str) -> bool:
-    """Tell whether a text tells of names: of several, of their status, or of what leads a list.
+    """Tell whether a text tells of names: of several, of their status, or of one that leads a list.
 
     What only shares a word with another thing is none of these, *Cancer Street*, nor are
-    alternatives: *stroke or sepsis of unknown kind*.
+    alternatives and what is joined: *stroke or sepsis of unknown kind*, *head and neck*.
     """
-    is_led = "," in text and [name.mention.start for name in names[:1]] == [0]
-    are_several = len(names) > 1 and "or" not in _between(names, text)
-    return is_led or are_several or any(name.status for name in names)
+    if any(name.status for name in names):
+        return True
+    if len(names) > 1:
+        return words_of_kind("conjunction").isdisjoint(_between(names, text))
+    return "," in text and [name.mention.start for name in names] == [0]
 
 
 def _are_several(whole: Link, names: Sequence[Link], text: str) -> bool:
@@ -481,7 +483,7 @@ def _are_several(whole: Link, names: Sequence[Link], text: str) -> bool:
         return False
     n_named = sum(len(name.mention.text.split()) for name in names)
     if len(names) > 2 and 2 * n_named > len(whole.mention.text.split()):
-        return "or" not in _between(names, text)
+        return words_of_kind("conjunction").isdisjoint(_between(names, text))
     steps = {step.name for link in (whole, *names) for step in link.steps}
     return bool(steps & _OF_NOTES) and how_several(whole, names, _between(names, text)) > EVEN
 
