@@ -126,6 +126,17 @@ def test_what_no_name_fits_is_read_by_its_clauses(
     assert beside.ids == link.ids  # whatever else is asked, and however many candidates
 
 
+def test_what_is_denied_behind_a_name_needs_no_judge() -> None:
+    records = [Concept("C:1", "Asthma"), Concept("C:2", "Gout")]
+    linker = Linker.build(Terminology.build(records))
+    linker.judge = None
+    (link,) = linker.link(["asthma (no gout)"], keep_negated=True)
+    assert [(part.id, part.status, part.confidence) for part in link.parts] == [
+        ("C:1", (), None),
+        ("C:2", ("negated",), None),
+    ]
+
+
 def test_names_within_a_mention_have_its_place_and_its_flags(linker: Linker) -> None:
     cell = "gout malaria croup"
     mention = Mention(cell, 9, 9 + len(cell), flags=("family",))

@@ -168,8 +168,8 @@ def _open(
             kind = kind or folder_format(place)
         if kind and kind not in OF_LINES:
             return _read_corpus(kind, place, encoding, table, shown=path), None
-        found = encoding or detect_encoding(place)
-        lines = stack.enter_context(open_text(place, encoding=found, keep_ends=is_table))
+        known = encoding or detect_encoding(place)
+        lines = stack.enter_context(open_text(place, encoding=known, keep_ends=is_table))
         lines.path = path
     format_, first, held = look_at(lines, path)
     if kind is None:

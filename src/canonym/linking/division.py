@@ -26,7 +26,7 @@ from canonym.linking.hits import (
 )
 from canonym.linking.settings import IDS
 from canonym.mentions.clauses import all_clauses, secondary
-from canonym.mentions.cues import find_cues
+from canonym.mentions.cues import STATES, find_cues
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import (
@@ -45,7 +45,6 @@ from canonym.text.shape import LETTERS
 from canonym.text.words import words_of_kind
 from canonym.types import USUAL_READING, Document, Link, Mention, Step
 
-_STATES = frozenset(["negated", "uncertain"])
 _OF_NOTES = frozenset([USUAL_READING, "shorthand"])  # steps
 _EDGES = " ,;:()-\u2013\u2014"
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
@@ -233,9 +232,9 @@ def _known_alone(whole: Link, clauses: Sequence[Link]) -> Link | None:
 def _leaves_rest(whole: Link, known: Link, clauses: Sequence[Link]) -> bool:
     """Tell whether the only clause that names something is likelier than a link of the whole.
 
-    It is where the whole is of that concept too, would be NIL, contradicts what another clause
-    says, as in *chest pain, noncardiac*, or says nothing of most of the mention: "nerve damage from
-    alcohol" of *head injury, ETOH*.
+    It is where the whole is of that concept too, contradicts what another clause says, as in *chest
+    pain, noncardiac*, or says nothing of most of the mention: "nerve damage from alcohol" of *head
+    injury, ETOH*.
     """
     if known.id == whole.id or not whole.candidates:
         return True
@@ -299,8 +298,8 @@ def _at_even(link: Link) -> Link:
 
 
 def _at_most(most: float | None, link: Link) -> Link:
-    """Return a link that is so likely at most, and so is each of its parts."""
-    confidence = min(link.confidence or 0.0, most or 0.0)
+    """Return a link that is so likely at most, where a judge tells, and so is each of its parts."""
+    confidence = link.confidence if most is None else min(link.confidence or 0.0, most)
     return replace(
         link, confidence=confidence, parts=tuple(_at_most(most, it) for it in link.parts)
     )
@@ -311,7 +310,7 @@ def _denied_rest(mention: Mention, part: Link) -> list[tuple[Mention, str]]:
 
     *Without* says of what kind a thing is.
     """
-    for step in () if _STATES.intersection(part.status) else part.steps:
+    for step in () if STATES.intersection(part.status) else part.steps:
         name, rest = step.after.strip(_EDGES), step.before.removeprefix(step.after).strip(_EDGES)
         cue = next(iter(find_cues(rest)), None) if step.name == BROADER and name else None
         if not cue or cue.start or "negated" not in cue.rule.flags:
@@ -419,7 +418,7 @@ def _with_names(link: Link, at: int, text: str, names: Sequence[Link], least: fl
     for place, part in enumerate(parts):
         own = " ".join(part.mention.text.split())
         begin = text.find(own, end)
-        if begin < 0 or _STATES.intersection(part.status):
+        if begin < 0 or STATES.intersection(part.status):
             continue  # "no sepsis from pneumonia"
         end = begin + len(own)
         within = [name for name in names if begin <= (name.mention.start or 0) < end]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from canonym.mentions.composites import split_composite
-from canonym.mentions.cues import Cue, find_cues
+from canonym.mentions.cues import STATES, Cue, find_cues
 from canonym.mentions.lists import listing_of
 from canonym.mentions.segments import LAST_BRACKET, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
@@ -27,7 +27,6 @@ _JOINT = regex(
     r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[^\W\d_])"
 )
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
-_STATES = frozenset(["negated", "uncertain"])
 _NAMELESS = FUNCTION_WORDS | words_of_kind("word of the present day")
 _FURTHER = (("and",), ("also",), ("plus",), ("with",))
 _AROUND = " \t\r\n,;&./"
@@ -157,7 +156,7 @@ def _says_more(inside: str) -> bool:
     names = words_of_kind("cue within a name")  # "(not cancer)" only says what is meant
     cues = [cue for cue in find_cues(inside) if cue.words not in names]
     of_kin = (cue.end for cue in cues if "family" in cue.rule.flags)
-    said = any(_STATES.intersection(cue.rule.flags) for cue in cues)
+    said = any(STATES.intersection(cue.rule.flags) for cue in cues)
     return (
         said
         or any(_names_next(inside[end:]) for end in of_kin)
@@ -191,7 +190,7 @@ def _at_cues(text: str) -> Iterator[str]:
     tests = words_of_kind("test")
     for cue in find_cues(text):
         is_led = LETTERS.search(text, end, cue.start) is not None
-        if is_led and cue.words not in names and _STATES.intersection(cue.rule.flags):
+        if is_led and cue.words not in names and STATES.intersection(cue.rule.flags):
             looks_on = cue.rule.before not in ("", "next")
             is_listed = _is_listed(text[begin : cue.start], is_first=begin == 0)
             if not is_listed and (not cue.rule.after or _names_next(text[cue.end :])):

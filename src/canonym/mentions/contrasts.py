@@ -421,9 +421,7 @@ def affix_contrast(word: str, other: str) -> str | None:
     shorter, longer = sorted((word, other), key=len)
     # The sinuses of the nose are beside it.
     denied = len(shorter) >= _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"
-    if denied and longer[: -len(shorter)] in PRIVATIVE:
-        return "prefix"
-    return None
+    return "prefix" if denied and longer[: -len(shorter)] in PRIVATIVE else None
 
 
 def _stem(word: str) -> str:

@@ -30,10 +30,13 @@ from canonym.rules import FLAGS, current, once_a_book, phrase_expression, rememb
 from canonym.rules import Rule as Row
 from canonym.text.shape import DIGIT, WORD, shape_of
 
-__all__ = ["FLAGS", "SIDES", "Cue", "Rule", "find_cues", "outer_words"]
+__all__ = ["FLAGS", "SIDES", "STATES", "Cue", "Rule", "find_cues", "outer_words"]
 
 SIDES: tuple[str, ...] = ("before", "after")
 """Where a cue may stand, as seen from the mention."""
+
+STATES = frozenset(["negated", "uncertain"])
+"""The flags that say whether something is there."""
 
 _TURNED = str.maketrans("()", ")(")
 _ANY = "_"  # stands for any words

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from canonym.io.time_limit import check_time
-from canonym.mentions.cues import FLAGS, Cue, find_cues
+from canonym.mentions.cues import FLAGS, STATES, Cue, find_cues
 from canonym.mentions.segments import PLAIN, PRESENT, Segment, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import regex
@@ -42,7 +42,6 @@ _ALTERNATIVES = frozenset(["or", "nor"])
 _JOINTS = _ALTERNATIVES | {"and"}
 _REACH = 1_000  # characters of a sentence on each side of a mention; more is a table without ends
 _LAST_FLAGS = ("~",)  # sorts behind all flags
-_CLAUSE_FLAGS = frozenset(["negated", "uncertain"])
 
 
 def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -151,10 +150,10 @@ class _Sentence(NamedTuple):
             for cue in cues:  # the nearest first: its end of what was said stops those beyond
                 if not said.issuperset(cue.rule.flags) and reaches(cue, start, end):
                     between = self.text[min(cue.end, end) : max(cue.start, start)]
-                    if cue.rule.flags[0] not in _CLAUSE_FLAGS or not _PLUS.search(between):
+                    if cue.rule.flags[0] not in STATES or not _PLUS.search(between):
                         said.update(flag for flag in cue.rule.flags if flag not in stopped)
                     if "hypothetical" in cue.rule.flags and cues is before:
-                        stopped.update(_CLAUSE_FLAGS)  # "no red flags, return if worse"
+                        stopped.update(STATES)  # "no red flags, return if worse"
                 stopped.update(cue.rule.ends)
         said.update(flag for flag in self.under if flag not in stopped)
         said.update(self._signs(start, end))
@@ -225,7 +224,7 @@ class _Sentence(NamedTuple):
         if cue.rule.flags[0] == "negated" and not self._is_listed(between, start, end):
             return False
         return not (
-            cue.rule.flags[0] in _CLAUSE_FLAGS
+            cue.rule.flags[0] in STATES
             and "," in between
             and _has_subject(between.rpartition(",")[2], _first_words(self.text, end))
             and not _has(_ALTERNATIVES, between)
@@ -236,7 +235,7 @@ class _Sentence(NamedTuple):
         if not cue.rule.after:
             return False
         between = self.text[end : cue.start]
-        if cue.rule.flags[0] in _CLAUSE_FLAGS and "with" in shape_of(between).there:
+        if cue.rule.flags[0] in STATES and "with" in shape_of(between).there:
             return False
         if cue.words in words_of_kind("cue of a need"):
             before = WORD.findall(self.text[max(start - _NEAR, 0) : start].lower())
@@ -267,7 +266,7 @@ class _Sentence(NamedTuple):
         means = {part.means for part in self._of(start, end) if not part.is_behind}
         if sum(part.is_behind for part in self.signed) > 1:
             means.update(part.means for part in self._of(start, end))
-        return _CLAUSE_FLAGS if PRESENT in means else frozenset(["negated"] if means else ())
+        return STATES if PRESENT in means else frozenset(["negated"] if means else ())
 
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield the flags that signs give a mention."""

@@ -234,6 +234,9 @@ class Preparation:
             readings = (*readings, *_read(Use.KNOWN, Step(SHORT_FORM, whole.text, short)))
         whole = whole._replace(readings=readings)
         pieces, lines = _split(whole.text) if self.composites else ((whole.text,), [])
+        told = split_statuses(text) if whole.stated and text.startswith(whole.text) else ()
+        if len(told) == len(pieces) > 2:  # "limp, A vs B excluded" says it of what is behind
+            whole, pieces = whole._replace(status=context.status, stated=()), told
         if len(pieces) > 1:
             prepared = self._composite(whole, pieces, written, context, lines)
         else:

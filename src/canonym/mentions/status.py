@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from canonym.mentions.clinical import usual_reading
-from canonym.mentions.cues import Cue, find_cues, outer_words
+from canonym.mentions.cues import STATES, Cue, find_cues, outer_words
 from canonym.mentions.flags import consistent
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
@@ -52,7 +52,6 @@ _LINK = regex(
 )
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
 _TAIL = 80  # characters; no sign at the end of a mention is longer
-_STATES = frozenset(["negated", "uncertain"])
 BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^()]*\Z")
 """Where what is said behind a name speaks of a part of it alone: a dash, a bracket."""
 
@@ -445,7 +444,7 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
         apart = _APART.search(text[: last.start], max(start, last.start - _TAIL))
         stop = last.start if apart is None else apart.start()
         begin = max(start, stop - _TAIL)
-        if _STATES.intersection(last.rule.flags) and BREAK.search(text, begin, stop):
+        if STATES.intersection(last.rule.flags) and BREAK.search(text, begin, stop):
             return end, flags  # "croup (flu neg)", "croup - flu neg"
         if apart is None and last.words in words_of_kind("cue that stands apart"):
             return end, flags
