@@ -30,6 +30,7 @@ from canonym.encoders.batches import normalised
 from canonym.encoders.inputs import checked_names, distinct_names
 from canonym.encoders.saved import map_tensors, reopen, write_encoder_manifest, write_tensors
 from canonym.errors import InvalidInput, Mismatch
+from canonym.io.arrays import spans
 from canonym.types import Encoder, Float32Array
 
 __all__ = ["Residual", "random_projection"]
@@ -141,8 +142,8 @@ class Residual:
         projection = self.weights.get("projection")
         vectors = np.empty((len(inputs), self.n_columns), np.float32)
         into, into_bias, out, out_bias = (self.weights[name] for name in _NAMES)
-        for start in range(0, len(inputs), _BLOCK):
-            u = inputs[start : start + _BLOCK]
+        for span in spans(len(inputs), _BLOCK):
+            u = inputs[span]
             if projection is not None:
                 u = u @ projection
             hidden = np.maximum(u @ into.T + into_bias, 0)
@@ -150,7 +151,7 @@ class Residual:
             if self.head == "residual":
                 # Half of it or all of it: the same direction, and only that is left.
                 moved += u
-            vectors[start : start + _BLOCK] = np.where(u.any(axis=1, keepdims=True), moved, 0)
+            vectors[span] = np.where(u.any(axis=1, keepdims=True), moved, 0)
         return normalised(vectors)
 
     def save(self, folder: Path) -> None:

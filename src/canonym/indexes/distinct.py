@@ -7,7 +7,6 @@ with rows moves them about first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from canonym.indexes import BoolArray, check_numbers, check_starts, load_array
 from canonym.indexes.selection import Pairs
-from canonym.io.arrays import new_array
+from canonym.io.arrays import new_array, ranges, spans
 from canonym.types import Float32Array, Int32Array
 
 _SPAN = 1 << 14  # rows at once
@@ -39,7 +38,7 @@ class Distinct:
         first_rows = rows[starts[:-1]]
         shape = vectors.shape[1], len(first_rows)
         columns = new_array(folder / "columns.npy", shape, vectors.dtype)
-        for span in _spans(len(first_rows)):
+        for span in spans(len(first_rows), _SPAN):
             columns[:, span] = vectors[first_rows[span]].T
         np.save(folder / "equal_rows.npy", rows)
         np.save(folder / "equal_starts.npy", starts)
@@ -65,9 +64,8 @@ class Distinct:
         queries, columns = pairs
         begins = self._starts[columns]
         counts = self._starts[columns + 1] - begins
-        at = (begins - np.cumsum(counts) + counts).repeat(counts)
-        at += np.arange(len(at))
-        queries, rows = queries.repeat(counts), self._rows[at].astype(np.intp)
+        rows = self._rows[ranges(begins, counts)].astype(np.intp)
+        queries = queries.repeat(counts)
         if allowed is None:
             return queries, rows
         kept = allowed[rows]
@@ -78,11 +76,11 @@ def _equal_rows(vectors: Float32Array) -> tuple[Int32Array, npt.NDArray[np.int64
     """Return all rows, those of equal vectors together, and where those of each vector start."""
     n = len(vectors)
     keys = np.empty(n, dtype=np.uint64)
-    for span in _spans(n):
+    for span in spans(n, _SPAN):
         keys[span] = _keys_of(vectors[span])
     order = np.argsort(keys, kind="stable")
     begins = np.ones(n, dtype=np.bool_)
-    for span in _spans(n):  # equal keys are no proof
+    for span in spans(n, _SPAN):  # equal keys are no proof
         before = order[np.arange(span.start, span.stop) - 1]
         begins[span] = (vectors[order[span]] != vectors[before]).any(axis=1)
     begins[:1] = True
@@ -90,8 +88,7 @@ def _equal_rows(vectors: Float32Array) -> tuple[Int32Array, npt.NDArray[np.int64
     by_row = np.argsort(order[first])
     sizes = np.diff(np.append(first, n))[by_row]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    at = (first[by_row] - starts[:-1]).repeat(sizes) + np.arange(n)
-    return order[at].astype(np.int32), starts
+    return order[ranges(first[by_row], sizes)].astype(np.int32), starts
 
 
 def _keys_of(vectors: Float32Array) -> npt.NDArray[np.uint64]:
@@ -99,7 +96,3 @@ def _keys_of(vectors: Float32Array) -> npt.NDArray[np.uint64]:
     bits = np.ascontiguousarray(vectors, dtype=np.float32).view(np.uint32)
     odd = np.random.default_rng(0).integers(1 << 62, size=bits.shape[1], dtype=np.uint64) * 2 + 1
     return np.asarray((bits * odd).sum(axis=1), dtype=np.uint64)
-
-
-def _spans(n: int) -> Iterator[slice]:
-    return (slice(first, min(first + _SPAN, n)) for first in range(0, n, _SPAN))

@@ -10,6 +10,7 @@ import numpy as np
 from canonym.errors import InvalidInput, require
 from canonym.indexes import BoolArray
 from canonym.indexes.selection import LOWEST, Pairs
+from canonym.io.arrays import spans
 from canonym.io.devices import torch_device
 from canonym.types import Float32Array
 
@@ -22,11 +23,10 @@ class GpuVectors:
     def __init__(self, vectors: Float32Array, device: str) -> None:
         torch = require("torch", f"device={device!r}", "torch")
         self._device = torch_device(device)
-        spans = (slice(first, first + _BLOCK) for first in range(0, len(vectors), _BLOCK))
         try:
             self._blocks = [
                 torch.from_numpy(np.array(vectors[span], dtype=np.float32)).to(self._device)
-                for span in spans
+                for span in spans(len(vectors), _BLOCK)
             ]
         except torch.OutOfMemoryError as error:
             raise InvalidInput(

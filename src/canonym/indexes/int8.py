@@ -37,7 +37,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.indexes import BoolArray, check_numbers, check_starts, load_array
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising
-from canonym.io.arrays import ArrayWriter, Empty
+from canonym.io.arrays import ArrayWriter, Empty, ranges, spans
 from canonym.io.forks import Lock
 from canonym.io.heap import Heap
 from canonym.types import Float32Array, Int32Array, SparseVectors
@@ -269,8 +269,8 @@ class _Coder:
 
     def __init__(self, vectors: Float32Array) -> None:
         self._vectors = vectors
-        spans = _spans(len(vectors))
-        largest = max((float(np.abs(vectors[span]).max()) for span in spans), default=0.0)
+        parts = (vectors[span] for span in spans(len(vectors), _BLOCK))
+        largest = max((float(np.abs(part).max()) for part in parts), default=0.0)
         self.bounds = np.array([(largest or 1.0) / _MOST, 0.0, 0.0])
 
     def blocks(
@@ -279,7 +279,7 @@ class _Coder:
         """Yield the coded rows of every block that has any, ``(rows, width)``, and their sums."""
         if rows is not None:  # a row is coded once, and taken from there wherever it stands
             coded = empty(self._vectors.shape, np.int8)
-            for span in _spans(len(coded)):
+            for span in spans(len(coded), _BLOCK):
                 coded[span] = self._coded(span)
         for first, last in itertools.pairwise(starts.tolist()):
             if first < last:
@@ -294,10 +294,6 @@ class _Coder:
         self.bounds[1] = max(error, np.linalg.norm(block - numbers * step, axis=1).max())
         self.bounds[2] = max(length, np.linalg.norm(numbers * step, axis=1).max())
         return numbers.astype(np.int8)
-
-
-def _spans(n: int) -> Iterator[slice]:
-    return (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
 
 
 # --- sparse vectors -------------------------------------------------------------------------------
@@ -402,9 +398,7 @@ def values_of(
     """Return where the values of chosen rows are, row after row, and how many each row has."""
     starts = vectors.indptr.take(rows)
     counts = vectors.indptr.take(rows + 1) - starts
-    at = (starts - np.cumsum(counts) + counts).repeat(counts)
-    at += np.arange(len(at))
-    return at, counts
+    return ranges(starts, counts), counts
 
 
 def _blocks(n_rows: int) -> list[Int32Array]:
@@ -421,8 +415,7 @@ def _blocks(n_rows: int) -> list[Int32Array]:
 def _placed(vectors: SparseVectors) -> Int32Array:
     """Share the columns out among places, the heaviest first, each to the lightest place."""
     weights = np.zeros(vectors.n_columns)
-    for first in range(0, len(vectors.data), _AT_ONCE):
-        span = slice(first, first + _AT_ONCE)
+    for span in spans(len(vectors.data), _AT_ONCE):
         sizes = np.abs(vectors.data[span])
         weights += np.bincount(vectors.indices[span], sizes, minlength=vectors.n_columns)
     places = np.full(vectors.n_columns, -1, dtype=np.int32)

@@ -26,7 +26,7 @@ from canonym.indexes.exact import Exact, Propose, is_narrow, unit
 from canonym.indexes.int8 import DenseInt8, Multiply, multiplier, worth_it
 from canonym.indexes.kmeans import centres_of, nearest_centres
 from canonym.indexes.selection import GROUP, LOWEST, Pairs, Promising
-from canonym.io.arrays import Empty, scratch_arrays
+from canonym.io.arrays import Empty, ranges, scratch_arrays, spans
 from canonym.io.files import load_json
 from canonym.types import Float32Array, Int32Array
 
@@ -249,15 +249,13 @@ def _rows_by_list(
 ) -> tuple[npt.NDArray[np.int64], Int32Array]:
     """Return where lists start, and their rows, rising, from the lists of every row."""
     n, copies = nearest.shape
-    spans = [slice(first, first + _SORTED) for first in range(0, n, _SORTED)]
-    counts = [np.bincount(nearest[span].reshape(-1), minlength=n_lists) for span in spans]
+    blocks = [*spans(n, _SORTED)]
+    counts = [np.bincount(nearest[block].reshape(-1), minlength=n_lists) for block in blocks]
     starts = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
     rows, following = empty((n * copies,), np.int32), starts[:-1].copy()
-    for span, count in zip(spans, counts, strict=True):
-        lists = nearest[span].reshape(-1)
-        order = np.argsort(lists, kind="stable")
-        begins = following - np.cumsum(count) + count  # less what stands before in this block
-        rows[np.repeat(begins, count) + np.arange(len(order))] = span.start + order // copies
+    for block, count in zip(blocks, counts, strict=True):
+        order = np.argsort(nearest[block].reshape(-1), kind="stable")
+        rows[ranges(following, count)] = block.start + order // copies
         following += count
     return starts, rows
 

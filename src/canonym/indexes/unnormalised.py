@@ -16,6 +16,7 @@ from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray
 from canonym.indexes.exact import Exact, Propose, finite
 from canonym.indexes.selection import SLACK
+from canonym.io.arrays import spans
 from canonym.types import Float32Array
 
 _BLOCK = 1 << 14
@@ -33,9 +34,9 @@ class _Unnormalised(Exact):
     def _halves(self) -> Float32Array:
         """Half of the squared length of every row, ``(n_rows,)``."""
         halves = np.empty(self.n_rows, dtype=np.float32)
-        for first in range(0, self.n_rows, _BLOCK):
-            block = np.asarray(self.vectors[first : first + _BLOCK], dtype=np.float64)
-            halves[first : first + _BLOCK] = np.einsum("ij,ij->i", block, block) / 2
+        for span in spans(self.n_rows, _BLOCK):
+            block = np.asarray(self.vectors[span], dtype=np.float64)
+            halves[span] = np.einsum("ij,ij->i", block, block) / 2
         return halves
 
     @functools.cached_property

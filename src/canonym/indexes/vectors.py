@@ -12,6 +12,7 @@ from canonym.indexes.exact import Exact, unit
 from canonym.indexes.int8 import values_of
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.unnormalised import Euclidean, Inner
+from canonym.io.arrays import spans
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
 Vectors = Float32Array | SparseVectors
@@ -71,8 +72,7 @@ def mean_vectors(
 
     if not isinstance(vectors, SparseVectors):
         sums = np.zeros((n_groups, vectors.shape[1]))
-        for first in range(0, len(groups), _BLOCK):
-            span = slice(first, first + _BLOCK)
+        for span in spans(len(groups), _BLOCK):
             sums += member(groups[span]) @ np.asarray(vectors[span], dtype=np.float64)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         if not scaled:

@@ -64,6 +64,24 @@ def load_array(
     return array
 
 
+def spans(n: int, size: int) -> Iterator[slice]:
+    """Cut 0 … n − 1 into slices of `size`, of which the last may be shorter."""
+    return (slice(first, min(first + size, n)) for first in range(0, n, size))
+
+
+def ranges(
+    starts: npt.NDArray[np.integer[Any]], counts: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[Any]:
+    """Return as many numbers as `counts` says from each start on, one range after the other.
+
+    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    at = (starts - np.cumsum(counts) + counts).repeat(counts)
+    at += np.arange(len(at))
+    return at
+
+
 def let_go(array: npt.NDArray[Any]) -> None:
     """Give back the memory of an array that `open_array` mapped; it is read again where needed."""
     while isinstance(array, np.ndarray) and array.base is not None:

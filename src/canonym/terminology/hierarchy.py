@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.io.arrays import ranges
 from canonym.types import Int32Array
 
 if TYPE_CHECKING:
@@ -232,11 +233,7 @@ class Adjacency(NamedTuple):
 
     def of_all(self, nodes: npt.NDArray[np.signedinteger]) -> Int32Array:
         """Return the neighbours of several nodes, ``(m,)`` int32, one node after the other."""
-        counts = self.counts[nodes]
-        ends = np.cumsum(counts)
-        if not len(ends) or not ends[-1]:
-            return self.ends[:0]
-        places = np.arange(ends[-1]) + np.repeat(self.starts[nodes] - (ends - counts), counts)
+        places = ranges(self.starts[nodes], self.counts[nodes])
         return np.asarray(self.ends[places], dtype=np.int32)
 
     def distances(self, start: int) -> dict[int, int]:

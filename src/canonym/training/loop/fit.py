@@ -22,6 +22,7 @@ import numpy as np
 from canonym.encoders.batches import bf16_pays
 from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput, ReadError, require
+from canonym.io.arrays import spans
 from canonym.training.loop.checkpoints import (
     Checkpoint,
     Keeper,
@@ -97,12 +98,11 @@ def make_step(
         def encode(self, names: Sequence[str], **options: Any) -> Float32Array:
             """Encode names for a search between epochs, in the precision of the training."""
             vectors = np.empty((len(names), trainable.width), np.float32)
-            for start in range(0, len(names), _ENCODED):
-                some = slice(start, start + _ENCODED)
+            for some in spans(len(names), _ENCODED):
                 with self.autocast():
                     vectors[some] = trainable.encode(names[some], **options)
                 if self.report is not None:
-                    self.report(min(some.stop, len(names)), len(names))
+                    self.report(some.stop, len(names))
             return vectors
 
         def forward(self, plan: Plan | None, batch: int) -> Any:

@@ -12,6 +12,7 @@ from canonym.encoders.hashing import hash_features, sum_rows
 from canonym.encoders.inputs import distinct_names
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
+from canonym.io.arrays import ranges, spans
 from canonym.types import Float32Array, Int32Array
 
 # Queries, and names searched, for hard neighbours: few enough for seconds instead of minutes.
@@ -48,14 +49,12 @@ def find_hard_neighbours(
         part = part[np.argsort(concepts[part], kind="stable")]
         own = concepts[part]
         candidates = np.ascontiguousarray(vectors[part].T)
-        for start in range(0, len(queries), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for block in spans(len(queries), _BLOCK):
             scores = queries[block] @ candidates
             low = np.searchsorted(own, query_concepts[block])
             lengths = np.searchsorted(own, query_concepts[block], side="right") - low
             rows = np.repeat(np.arange(len(scores)), lengths)
-            offsets = np.repeat(low - (np.cumsum(lengths) - lengths), lengths)
-            scores[rows, offsets + np.arange(len(rows))] = -np.inf
+            scores[rows, ranges(low, lengths)] = -np.inf
             if sources is not None and query_sources is not None:
                 apart = (query_sources[block, None] & sources[part]) == 0
                 np.copyto(scores, -np.inf, where=apart)
@@ -139,8 +138,7 @@ class SynonymGroups:
     def encode_texts(self, table: Float32Array, texts: Sequence[str]) -> Float32Array:
         """Encode normalised texts with the table so far."""
         vectors = np.empty((len(texts), table.shape[1]), dtype=np.float32)
-        for start in range(0, len(texts), _GROUPS_BLOCK):
-            place = slice(start, start + _GROUPS_BLOCK)
+        for place in spans(len(texts), _GROUPS_BLOCK):
             vectors[place] = sum_rows(table, *hashed(self.encoder, texts[place]))
         vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True) + 1e-12)
         return vectors

@@ -20,6 +20,7 @@ from canonym.encoders.hashing import float_table
 from canonym.encoders.inputs import checked_names
 from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
+from canonym.io.arrays import spans
 from canonym.training.sampling.groups import SEARCHED, HardPool, Relatives, SynonymGroups, hashed
 from canonym.training.sampling.noise import disturb
 from canonym.training.subword.losses import multi_positive_loss
@@ -84,9 +85,8 @@ def initial_table(encoder: Subword, texts: Sequence[str], rng: np.random.Generat
     """Return random vectors whose length is the inverse document frequency, at most 1."""
     n_buckets, dimensions = encoder.table.shape
     counts = np.zeros(n_buckets)
-    for start in range(0, len(texts), _BLOCK):
-        hashes = hashed(encoder, texts[start : start + _BLOCK])
-        counts += np.bincount(hashes[1], minlength=n_buckets)
+    for span in spans(len(texts), _BLOCK):
+        counts += np.bincount(hashed(encoder, texts[span])[1], minlength=n_buckets)
     idf = np.log((len(texts) + 1) / (np.minimum(counts, len(texts)) + 1))
     table = rng.standard_normal((n_buckets, dimensions), dtype=np.float32)
     table *= (idf / max(idf.max(), 1e-12) / np.sqrt(dimensions))[:, None].astype(np.float32)
