@@ -13,16 +13,11 @@ import html.entities
 import re
 import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
+
+from canonym.io.packaged import packaged_rows
 
 # Ways to write a character, and a Greek letter by its name in capitals.
-_WAYS = {
-    letter: ways.split(" ")
-    for letter, ways in (
-        line.split("\t")
-        for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
-    )
-}
+_WAYS = {letter: ways.split(" ") for letter, ways in packaged_rows(__file__)}
 _SINGLE_QUOTES = "‘’‚‛′‵ʹʼʻˈ´`＇"
 _DOUBLE_QUOTES = "“”„‟″‶＂"
 _SPACES = ((" ", ""), ("", " "), (" ", " "))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 
+from canonym.io.packaged import packaged_rows
 from canonym.regex import regex
 
 
@@ -29,10 +29,7 @@ class System(NamedTuple):
     read: str
 
 
-SYSTEMS: tuple[System, ...] = tuple(
-    System(*line.split("\t"))
-    for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
-)
+SYSTEMS: tuple[System, ...] = tuple(System(*row) for row in packaged_rows(__file__))
 """The systems that are known, in the order of their families."""
 
 FORMS = {system.family: regex(system.form, re.IGNORECASE) for system in SYSTEMS if system.form}

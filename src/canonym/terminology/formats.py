@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.packaged import packaged_rows
 from canonym.io.streams import members, open_bytes, open_text
 from canonym.io.tables import open_table
 from canonym.io.workbooks import workbook_suffix
@@ -61,41 +62,8 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     name: Format(name, f"canonym.terminology.readers.{reader}", title, expects)
-    for name, reader, title, expects in (
-        ("obo", "obo:read_obo", "ontology in OBO format 1.0 to 1.4", "an .obo file"),
-        ("owl", "owl:read_owl", "OWL ontology or SKOS thesaurus (needs the extra 'owl')",
-         "a file of RDF/XML, Turtle, N-Triples or JSON-LD"),
-        ("obographs", "obographs:read_obographs", "ontology in OBO Graphs JSON", "a .json file"),
-        ("mesh", "mesh:read_mesh_xml", "MeSH descriptors or supplementary concepts in XML",
-         "desc*.xml or supp*.xml"),
-        ("ctd", "ctd:read_ctd", "diseases or chemicals of the Comparative Toxicogenomics Database",
-         "CTD_diseases or CTD_chemicals, .tsv or .csv"),
-        ("medic", "medic:read_medic", "dictionary of lines id||name: MEDIC, or one of BioSyn",
-         "a text file"),
-        ("drugbank", "drugbank:read_drugbank_vocabulary", "DrugBank open vocabulary",
-         "'drugbank vocabulary.csv'"),
-        ("genes", "genes:read_genes", "genes of NCBI (gene_info) or HGNC (complete set)",
-         "*.gene_info or hgnc_complete_set.txt"),
-        ("icd10cm", "icd10cm:read_icd10cm", "ICD-10-CM, which comes with canonym",
-         "nothing: the word icd10cm; of another release icd10cm-order-*.txt"),
-        ("umls", "umls:read_umls", "UMLS Metathesaurus in Rich Release Format",
-         "the folder with MRCONSO.RRF"),
-        ("rxnorm", "rxnorm:read_rxnorm", "RxNorm in Rich Release Format",
-         "the folder with RXNCONSO.RRF"),
-        ("snomed", "snomed:read_snomed", "SNOMED CT in Release Format 2",
-         "the unpacked release, with sct2_Concept_Snapshot_*.txt"),
-        ("athena", "athena:read_athena", "OMOP vocabularies as Athena delivers them",
-         "the folder with CONCEPT.csv"),
-        ("meddra", "meddra:read_meddra", "MedDRA in its ASCII distribution",
-         "the folder with llt.asc"),
-        ("babelon", "babelon:read_babelon",
-         "translations of an ontology: Babelon, or a ROBOT template of synonyms", "a .tsv file"),
-        ("po", "po:read_po", "translations of labels by gettext (needs the extra 'owl')",
-         "a .po file"),
-        ("table", "table:read_table", "any table with a column of ids and one of names",
-         "a .tsv, .csv, .parquet, .xlsx or .ods file"),
-    )
-}  # fmt: skip
+    for name, reader, title, expects in packaged_rows(__file__)
+}
 """Formats by name."""
 
 

@@ -6,10 +6,10 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from canonym.errors import InvalidInput
+from canonym.io.packaged import packaged_rows
 from canonym.regex import regex
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import normalise
@@ -43,11 +43,8 @@ class Finding:
 
 # Kinds of findings, each with its severity and advice, in the order of a report.
 _KINDS: dict[str, list[str]] = {
-    kind: told
-    for kind, *told in (
-        line.format(longest=_LONGEST_NAME).split("\t")
-        for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
-    )
+    kind: [severity, advice.format(longest=_LONGEST_NAME)]
+    for kind, severity, advice in packaged_rows(__file__)
 }
 _SHARED = (
     "SELECT {0}, COUNT(DISTINCT {1}), MIN({1}), MAX({1}) FROM {2} GROUP BY {0} "

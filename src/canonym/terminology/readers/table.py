@@ -9,8 +9,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import ReadError
 from canonym.io.cells import without_decimals
+from canonym.io.packaged import packaged_rows
 from canonym.io.tables import Table, TableForm, no_column, open_table, shown, squeezed
 from canonym.io.workbooks import check_ids
 from canonym.regex import regex
@@ -20,32 +21,8 @@ from canonym.types import SCOPES, Concept, Name, Record, Relation
 _log = logging.getLogger(__name__)
 
 RECOGNISED: dict[str, tuple[str, ...]] = {
-    "id": (
-        "concept_id", "descriptor_ui", "scr_id", "disease_id", "chemical_id", "mesh_id",
-        "drugbank_id", "umls_cui", "umls_cuis", "cui", "curie", "concept_code", "code", "id",
-        "identifier", "concept_ui", "ui", "term_id",
-    ),
-    "name": (
-        "name", "term", "str", "string", "text", "synonym", "concept_synonym_name", "concept_name",
-        "term_name", "title", "description",
-    ),
-    "label": (
-        "label", "preferred_label", "pref_label", "preferred_name", "preferred_term",
-        "descriptor_name", "canonical_name",
-    ),
-    "label_flag": (
-        "record_preferred", "label_flag", "is_label", "is_preferred", "preferred_flag", "preferred",
-    ),
-    "synonym": ("synonyms", "synonym", "aliases", "alternative_names", "other_names"),
-    "language": ("language", "language_code", "lang", "locale"),
-    "type": (
-        "type", "types", "semantic_type", "semantic_types", "category", "categories", "domain_id",
-    ),
-    "scope": ("scope", "synonym_scope"),
-    "definition": ("definition", "def", "description"),
-    "parent": ("parent_id", "parent_ids", "parent", "parents", "is_a", "broader"),
-    "tree": ("tree_number", "tree_numbers", "tree"),
-}  # fmt: skip
+    role: tuple(names.split()) for role, names in packaged_rows(__file__)
+}
 """Names by which a column is recognised, for each role, the first found first.
 
 Case, spaces and punctuation do not matter: ``Concept ID`` is ``concept_id``. A column has one role,
@@ -428,10 +405,7 @@ class TableRows:
 
     def _language(self, tag: str) -> str:
         if tag not in self._languages:
-            try:
-                check_language(tag)
-            except InvalidInput as error:
-                raise self.table.error(str(error)) from error
+            check_language(tag, self.table.error)
             self._languages.add(tag)
         return tag or self.options.language
 
