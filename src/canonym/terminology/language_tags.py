@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from canonym.errors import InvalidInput
 
 
-def check_language(tag: object) -> None:
-    """Refuse a language that is no well-formed tag; an empty one stands for an unknown language."""
+def check_language(tag: object, error: Callable[[str], Exception] = InvalidInput) -> None:
+    """Refuse a language that is no well-formed tag; an empty one stands for an unknown language.
+
+    A reader gives the `error` that names its file and line.
+    """
     if tag != "" and not (isinstance(tag, str) and _is_tag(tag)):
-        raise InvalidInput(
+        raise error(
             f"the language is {tag!r:.80}; a tag of BCP 47 is expected, such as en or pt-BR"
         )
 

@@ -7,8 +7,11 @@ nearest to each watched mention, under ``"reference"``, at epoch 0, those by wha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 N_NAMES = 10
 """Names listed for a watched mention, as in table 4 of BioSyn and of the few-shot paper."""
@@ -26,17 +29,25 @@ class WatchedTable(NamedTuple):
 
 
 def nearest_entries(
-    named: Iterable[tuple[str, Sequence[str]]], right: Collection[str] | None
-) -> list[Entry]:
-    """Return names with the ids of their concepts as JSON can hold them.
+    right_of: Mapping[str, Collection[str] | None],
+    rows: npt.NDArray[np.integer[Any]],
+    named: Callable[[int], tuple[str, Sequence[str]]],
+) -> dict[str, list[Entry]]:
+    """Return the names in the rows nearest to each mention, as JSON can hold them.
 
-    `right` are the ids of the mention's concepts, None where they are not known.
+    `right_of` has the ids of the concepts of each mention, None where they are not known. `named`
+    returns the name in a row, with the ids of its concepts.
     """
-    return [
-        {"name": name, "ids": list(ids)}
-        | ({} if right is None else {"right": not set(ids).isdisjoint(right)})
-        for name, ids in named
-    ]
+
+    def entry(row: int, right: Collection[str] | None) -> Entry:
+        name, ids = named(row)
+        known = {} if right is None else {"right": not set(ids).isdisjoint(right)}
+        return {"name": name, "ids": list(ids), **known}
+
+    return {
+        mention: [entry(row, right) for row in nearest]
+        for (mention, right), nearest in zip(right_of.items(), rows.tolist(), strict=True)
+    }
 
 
 def shown_epochs(n: int, kept_epoch: int | None) -> list[int]:

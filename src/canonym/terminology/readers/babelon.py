@@ -21,7 +21,6 @@ import logging
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from canonym.errors import InvalidInput
 from canonym.io.curies import last_part
 from canonym.io.tables import Table, open_table, shown
 from canonym.regex import regex
@@ -146,14 +145,6 @@ def _local(curie: str) -> str:
     return last_part(curie.strip()).lower()
 
 
-def _checked(table: Table, language: str) -> str:
-    try:
-        check_language(language)
-    except InvalidInput as error:
-        raise table.error(str(error)) from None
-    return language
-
-
 _Translated = Iterator[tuple[list[str], str, str, str]]
 """Cells, name, scope and language."""
 
@@ -167,7 +158,8 @@ def _translated(table: Table, at: Mapping[str, int]) -> _Translated:
             continue
         language = cells[at["language"]].strip()
         if language not in tags:
-            tags.add(_checked(table, language))
+            check_language(language, table.error)
+            tags.add(language)
         yield list(cells), cells[at["value"]].strip(), scope, language
 
 
@@ -181,7 +173,8 @@ def _templates(table: Table, at: Mapping[str, int]) -> _Translated:
             "neither a column predicate_id nor, in the row below the header, a ROBOT template with "
             "a language, such as 'AL oboInOwl:hasExactSynonym@es'"
         )
-    language, separator = _checked(table, match[2]), match[3]
+    language, separator = match[2], match[3]
+    check_language(language, table.error)
     for cells in table.rows:
         value = cells[at["value"]]
         for part in value.split(separator) if separator else [value]:

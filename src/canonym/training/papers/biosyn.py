@@ -18,7 +18,7 @@ from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.name_table import PREPARATIONS, LinkedMentions, NameTable
 from canonym.training.sampling.random import n_batches_of
-from canonym.training.watched import N_NAMES, nearest_entries
+from canonym.training.watched import N_NAMES, Entry, nearest_entries
 from canonym.types import Int32Array
 
 if TYPE_CHECKING:
@@ -250,15 +250,13 @@ class BioSyn:
         ]
         return float(np.mean(right))
 
-    def _entries(self, rows: Int32Array) -> dict[str, Any]:
+    def _entries(self, rows: Int32Array) -> dict[str, list[Entry]]:
         """Return rows of names, by watched mention, as JSON can hold them."""
-        table = self.table
-        return {
-            mention: nearest_entries(
-                ((table.texts[r], [table.ids[c] for c in table.concepts.of(r)]) for r in row), right
-            )
-            for (mention, right), row in zip(self._right_of.items(), rows.tolist(), strict=True)
-        }
+
+        def named(row: int) -> tuple[str, list[str]]:
+            return self.table.texts[row], [self.table.ids[c] for c in self.table.concepts.of(row)]
+
+        return nearest_entries(self._right_of, rows, named)
 
     def n_batches(self, plan: Plan) -> int:
         """Return the number of batches of a plan."""

@@ -23,7 +23,7 @@ from canonym.training.sampling.few_names import (
     sample_few_names,
 )
 from canonym.training.sampling.random import n_batches_of
-from canonym.training.watched import N_NAMES, nearest_entries
+from canonym.training.watched import N_NAMES, Entry, nearest_entries
 from canonym.types import Float32Array, Int32Array
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ class FewShot(Objective):
         sums = np.zeros((n, frozen.shape[1]))
         np.add.at(sums, names.training_concepts, frozen)
         centres = sums / np.bincount(names.training_concepts, minlength=n)[:, None]
-        self._watched, known = tuple(watch), concept_of or {}
-        self._concepts = [known.get(mention) for mention in self._watched]
+        known = {mention: [concept] for mention, concept in (concept_of or {}).items()}
+        self._right_of = {mention: known.get(mention) for mention in watch}
         self._inputs = inputs
         self._targets = _halfway(frozen, centres[names.training_concepts])
         self._validation_targets = _halfway(validation, centres[names.validation_concepts])
@@ -176,35 +176,30 @@ class FewShot(Objective):
         )
         order = rng.permutation(len(concepts)).astype(np.int32)
         plan = {"anchors": order, "negatives": negatives[order]}
-        return plan | ({"nearest": self._nearest(encode)} if self._watched else {})
+        return plan | ({"nearest": self._nearest(encode)} if self._right_of else {})
 
     def _nearest(self, encode: Encode) -> Int32Array:
         """Return the training names nearest to each watched mention, ties by row."""
         names = Exact.build(encode(self.names.training))
-        return names.search(encode(self._watched), min(N_NAMES, names.n_rows)).rows
+        return names.search(encode(list(self._right_of)), min(N_NAMES, names.n_rows)).rows
 
     def measure(self, plan: Plan, epoch: int) -> dict[str, Any]:
         """Return the training names nearest to watched mentions, at first by frozen vectors too."""
-        if not self._watched:
+        if not self._right_of:
             return {}
         report: dict[str, Any] = {"nearest": self._entries(plan["nearest"])}
         if not epoch:
             report["reference"] = ["encoder underneath", self._entries(self._nearest(self._inputs))]
         return report
 
-    def _entries(self, rows: Int32Array) -> dict[str, Any]:
+    def _entries(self, rows: Int32Array) -> dict[str, list[Entry]]:
         """Return rows of training names, by watched mention, as JSON can hold them."""
         names = self.names
-        return {
-            mention: nearest_entries(
-                (
-                    (names.training[row], [names.concepts[names.training_concepts[row]]])
-                    for row in nearest
-                ),
-                None if concept is None else [concept],
-            )
-            for mention, concept, nearest in zip(self._watched, self._concepts, rows, strict=True)
-        }
+
+        def named(row: int) -> tuple[str, list[str]]:
+            return names.training[row], [names.concepts[names.training_concepts[row]]]
+
+        return nearest_entries(self._right_of, rows, named)
 
     def n_batches(self, plan: Plan) -> int:
         """Return the number of batches of a plan."""
