@@ -34,6 +34,7 @@ section 6.2 and table 5.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -84,10 +85,10 @@ class ErrorKinds:
         names: Callable[[str], Iterable[str]],
         parents: Callable[[str], Iterable[str]] = lambda _: (),
     ) -> None:
-        self._names = names
-        self._parents = parents
-        self._words_of: dict[str, tuple[frozenset[str], ...]] = {}
-        self._above: dict[str, frozenset[str]] = {}
+        self._names_of = functools.cache(
+            lambda id_: tuple(dict.fromkeys(_words(biosyn_normal(name)) for name in names(id_)))
+        )
+        self._above = functools.cache(lambda id_: frozenset(edges_up(id_, parents)) - {id_})
 
     def kind(
         self,
@@ -106,7 +107,7 @@ class ErrorKinds:
         right = sorted(set(gold))
         if predicted in right or (predicted is None and not right):
             raise InvalidInput(f"{predicted!r} is right: there is no error to sort")
-        known = [words for id_ in right for words in self._words(id_)]
+        known = [words for id_ in right for words in self._names_of(id_)]
         if right and not known:
             return "not in terminology"
         if predicted is None or not right:
@@ -126,21 +127,10 @@ class ErrorKinds:
             return "overlapped entity"
         return "other"
 
-    def _words(self, id_: str) -> tuple[frozenset[str], ...]:
-        if id_ not in self._words_of:
-            word_sets = dict.fromkeys(_words(biosyn_normal(name)) for name in self._names(id_))
-            self._words_of[id_] = tuple(word_sets)
-        return self._words_of[id_]
-
     def _by_hierarchy(self, predicted: str, right: Iterable[str]) -> str:
-        if any(predicted in self._ancestors(id_) for id_ in right):
+        if any(predicted in self._above(id_) for id_ in right):
             return "hypernym"
-        return "hyponym" if self._ancestors(predicted).intersection(right) else ""
-
-    def _ancestors(self, id_: str) -> frozenset[str]:
-        if id_ not in self._above:
-            self._above[id_] = frozenset(edges_up(id_, self._parents)) - {id_}
-        return self._above[id_]
+        return "hyponym" if self._above(predicted).intersection(right) else ""
 
 
 def _words(normal: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -102,17 +103,16 @@ def summarise_errors(errors: Iterable[HierarchyError]) -> HierarchySummary:
 
 
 class _Lines:
-    """Distances from concepts to their ancestors, found once for each."""
+    """Distances from concepts to their ancestors, found once for each.
+
+    `ancestors` maps a concept itself and all its ancestors to the fewest edges upwards.
+    """
 
     def __init__(self, parents: Mapping[str, Collection[str]]) -> None:
         self.parents = parents
-        self._known: dict[str, dict[str, int]] = {}
-
-    def ancestors(self, id_: str) -> dict[str, int]:
-        """Map the concept itself and all ancestors to the fewest edges upwards."""
-        if id_ not in self._known:
-            self._known[id_] = edges_up(id_, lambda child: self.parents.get(child, ()))
-        return self._known[id_]
+        self.ancestors = functools.cache(
+            lambda id_: edges_up(id_, lambda child: parents.get(child, ()))
+        )
 
     def kind(self, predicted: str, gold: str) -> str:
         """Return the relation of `predicted` to `gold`."""

@@ -8,6 +8,7 @@ with rows moves them about first.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +21,15 @@ from canonym.types import Float32Array, Int32Array
 _SPAN = 1 << 14  # rows at once
 
 
-class Distinct:
+class Distinct(NamedTuple):
     """The different vectors of rows, ``(width, n)``, in the order of their first rows.
 
     Those of column i are ``rows[starts[i]:starts[i + 1]]``, rising.
     """
 
-    def __init__(
-        self, columns: Float32Array, rows: Int32Array, starts: npt.NDArray[np.int64]
-    ) -> None:
-        self.columns, self._rows, self._starts = columns, rows, starts
+    columns: Float32Array
+    rows: Int32Array
+    starts: npt.NDArray[np.int64]
 
     @classmethod
     def write(cls, vectors: Float32Array, folder: Path) -> Float32Array:
@@ -57,14 +57,14 @@ class Distinct:
 
     def allowed(self, rows: BoolArray) -> BoolArray:
         """Mark the columns that have an allowed row."""
-        return np.asarray(np.logical_or.reduceat(rows[self._rows], self._starts[:-1]))
+        return np.asarray(np.logical_or.reduceat(rows[self.rows], self.starts[:-1]))
 
     def rows_of(self, pairs: Pairs, allowed: BoolArray | None) -> Pairs:
         """Return queries and allowed rows for queries and columns."""
         queries, columns = pairs
-        begins = self._starts[columns]
-        counts = self._starts[columns + 1] - begins
-        rows = self._rows[ranges(begins, counts)].astype(np.intp)
+        begins = self.starts[columns]
+        counts = self.starts[columns + 1] - begins
+        rows = self.rows[ranges(begins, counts)].astype(np.intp)
         queries = queries.repeat(counts)
         if allowed is None:
             return queries, rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +16,15 @@ from canonym.types import Int32Array
 _LATER = 1 << 15
 
 
-class Prefixes:
+class Prefixes(NamedTuple):
     """The rows of sorted strings, and a rank of each among those found; both open memory-mapped.
 
     The strings themselves are not kept: a search asks for some forty of them, by row. The caller
     normalises strings, the same way on both sides.
     """
 
-    def __init__(self, rows: Int32Array, ranks: npt.NDArray[np.uint16]) -> None:
-        self.rows = rows
-        self.ranks = ranks
+    rows: Int32Array
+    ranks: npt.NDArray[np.uint16]
 
     @classmethod
     def build(cls, strings: Iterable[str], preferred: npt.NDArray[np.bool_]) -> Prefixes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -22,6 +23,7 @@ _BLOCK = 1 << 20  # rows
 _MOST_BITS = 16
 
 
+@dataclass(frozen=True, eq=False)
 class Verbatim:
     """Rows by the hash of their string, in two arrays that open memory-mapped, whatever their size.
 
@@ -31,16 +33,9 @@ class Verbatim:
     every twenty thousand runs.
     """
 
-    def __init__(
-        self,
-        keys: npt.NDArray[np.uint64],
-        rows: Int32Array,
-        *,
-        unchecked: tuple[Path, int] | None = None,
-    ) -> None:
-        self.keys = keys
-        self.rows = rows
-        self._unchecked = unchecked  # the file of rows whose numbers nobody has looked at, and n
+    keys: npt.NDArray[np.uint64]
+    rows: Int32Array
+    unchecked: tuple[Path, int] | None = None  # a file of rows that nobody has looked at, and n
 
     @classmethod
     def build(cls, batches: Iterable[Sequence[str]]) -> Verbatim:
@@ -65,8 +60,8 @@ class Verbatim:
             np.asarray(self.rows[start:stop]) if string else none
             for string, start, stop in zip(strings, starts, stops, strict=True)
         ]
-        if self._unchecked is not None and rows_of:
-            path, n_rows = self._unchecked
+        if self.unchecked is not None and rows_of:
+            path, n_rows = self.unchecked
             check_numbers(path, np.concatenate(rows_of), n_rows)
         return rows_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from canonym.errors import ReadError
@@ -35,12 +34,11 @@ _DIGITS = 300  # of a whole number that is read as one
 _SHORTEST_LONG = 4  # characters of a number with more than 15 digits: 1E16
 
 
-@contextmanager
 def open_workbook(
     path: Path,
-) -> Iterator[tuple[list[tuple[str, bool]], Callable[[str], Iterator[RawRow]]]]:
+) -> tuple[list[tuple[str, bool]], Callable[[str], Iterator[RawRow]]]:
     """Open a spreadsheet: its sheets, each with whether it is visible, and a reader of one."""
-    yield _sheets(path), lambda name: _SheetReader(path, name).rows()
+    return _sheets(path), lambda name: _SheetReader(path, name).rows()
 
 
 def _sheets(path: Path) -> list[tuple[str, bool]]:

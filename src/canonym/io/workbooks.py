@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
@@ -24,7 +24,9 @@ from canonym.io.streams import ZIP_DAMAGE, check_expansion
 
 _log = logging.getLogger(__name__)
 
-SUFFIXES = (".xlsx", ".xlsm", ".ods")
+_MODULES: Mapping[str, ModuleType] = {".xlsx": xlsx, ".xlsm": xlsx, ".ods": ods}
+
+SUFFIXES = tuple(_MODULES)
 """Suffixes of workbooks; ``.xlsm`` has macros."""
 
 _TITLES = 20  # rows that are looked at for the header
@@ -286,10 +288,9 @@ def open_sheet(
         raise ReadError(path, "is no workbook that can be read: .xlsx or .ods is expected")
     if choice.header_row is not None and choice.header_row < 1:
         raise InvalidInput(f"header_row={choice.header_row} is no row: they are counted from 1")
-    module = ods if suffix == ".ods" else xlsx
-    with module.open_workbook(path) as (sheets, read):
-        name = _choose(shown or path, sheets, choice.sheet)
-        yield Sheet(path, shown or path, suffix, name, read(name), choice)
+    sheets, read = _MODULES[suffix].open_workbook(path)
+    name = _choose(shown or path, sheets, choice.sheet)
+    yield Sheet(path, shown or path, suffix, name, read(name), choice)
 
 
 def sheet_names(path: Path) -> list[str]:
@@ -297,8 +298,8 @@ def sheet_names(path: Path) -> list[str]:
     suffix = workbook_suffix(path)
     if suffix is None:
         return []
-    with (ods if suffix == ".ods" else xlsx).open_workbook(path) as (sheets, _):
-        return [name for name, visible in sheets if visible]
+    sheets, _ = _MODULES[suffix].open_workbook(path)
+    return [name for name, visible in sheets if visible]
 
 
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]], named: str | None) -> str:

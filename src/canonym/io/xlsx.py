@@ -6,7 +6,6 @@ import datetime
 import posixpath
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
 from string import ascii_uppercase
@@ -95,10 +94,9 @@ def _relations(path: Path, part: str) -> dict[str, tuple[str, str]]:
     return relations
 
 
-@contextmanager
 def open_workbook(
     path: Path,
-) -> Iterator[tuple[list[tuple[str, bool]], Callable[[str], Iterator[RawRow]]]]:
+) -> tuple[list[tuple[str, bool]], Callable[[str], Iterator[RawRow]]]:
     """Open a workbook: its sheets, each with whether it is visible, and a reader of one."""
     require("openpyxl", "reading and writing .xlsx files", "tables")
     book = _book(path)
@@ -107,7 +105,7 @@ def open_workbook(
         part = next(sheet.part for sheet in book.sheets if sheet.name == name)
         return _SheetReader(path, book, name).rows(part)
 
-    yield [(sheet.name, sheet.visible) for sheet in book.sheets], read
+    return [(sheet.name, sheet.visible) for sheet in book.sheets], read
 
 
 # --- strings and formats --------------------------------------------------------------------------

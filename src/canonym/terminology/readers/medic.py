@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from canonym.errors import InvalidInput
-from canonym.io.streams import TextStream, open_text
+from canonym.io.streams import open_text
 from canonym.io.tables import filled_parts
 from canonym.terminology.readers.omim import title_name
 from canonym.types import Concept, Name, Record, Xref
 
 _STYLES = ("auto", "medic", "biosyn")
-# "C", the branch of diseases, is the root of the tree.
+_Lines = Iterator[tuple[tuple[str, ...], str]]
 
 
 def read_medic(
@@ -80,40 +81,36 @@ def read_medic(
         raise InvalidInput(f"style={style!r} is unknown: use one of {', '.join(_STYLES)}")
     path = Path(path)
     if style == "auto":
-        with open_text(path, encoding=encoding) as stream:
-            barred = any("|" in names for _, names in _split(stream))
+        barred = any("|" in names for _, names in _lines(path, encoding))
         style = "medic" if barred else "biosyn"
     if source is None:
         source = "MEDIC" if style == "medic" else ""
-    groups: dict[str, str] = {}
-    if style == "biosyn":
-        with open_text(path, encoding=encoding) as stream:
-            groups = _group(ids for ids, _ in _split(stream))
-    blank = Concept("", source=source, version=version)
-    with open_text(path, encoding=encoding) as stream:
-        if style == "medic":
-            yield from _read_concepts(stream, blank, prefixes)
-        else:
-            yield from _read_names(stream, blank, prefixes, groups)
+    concept = functools.partial(Concept, source=source, version=version)
+    if style == "medic":
+        yield from _read_concepts(_lines(path, encoding), concept, prefixes)
+    else:
+        groups = _group(ids for ids, _ in _lines(path, encoding))
+        yield from _read_names(_lines(path, encoding), concept, prefixes, groups)
 
 
-def _split(stream: TextStream) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Ids and the name part of each line."""
+def _lines(path: Path, encoding: str) -> _Lines:
+    """Yield the ids and the name part of each line."""
     any_concept = False
-    for line in stream:
-        text = line.strip()
-        if not text:
-            continue
-        ids, separator, names = text.partition("||")
-        if not separator or "||" in names:
-            raise stream.error(f"{text[:60]!r} should be 'id||name', with one double bar")
-        parts = tuple(dict.fromkeys(part.strip() for part in ids.split("|")))
-        if "" in parts:
-            raise stream.error(f"an id is empty in {text[:60]!r}")
-        any_concept = True
-        yield parts, names.strip()
-    if not any_concept:
-        raise stream.error("the file holds only blank lines: lines 'id||name' were expected")
+    with open_text(path, encoding=encoding) as stream:
+        for line in stream:
+            text = line.strip()
+            if not text:
+                continue
+            ids, separator, names = text.partition("||")
+            if not separator or "||" in names:
+                raise stream.error(f"{text[:60]!r} should be 'id||name', with one double bar")
+            parts = tuple(dict.fromkeys(part.strip() for part in ids.split("|")))
+            if "" in parts:
+                raise stream.error(f"an id is empty in {text[:60]!r}")
+            any_concept = True
+            yield parts, names.strip()
+        if not any_concept:
+            raise stream.error("the file holds only blank lines: lines 'id||name' were expected")
 
 
 def _group(lists: Iterator[tuple[str, ...]]) -> dict[str, str]:
@@ -132,22 +129,20 @@ def _group(lists: Iterator[tuple[str, ...]]) -> dict[str, str]:
 
 def _curie(id_: str, prefixes: bool) -> str:
     is_mesh = 7 <= len(id_) <= 10 and id_[0] in "CD" and id_[1:].isdecimal()
-    if prefixes and (is_mesh or id_ == "C"):
+    if prefixes and (is_mesh or id_ == "C"):  # the branch of diseases, the root of the tree
         return f"MESH:{id_}"
     if prefixes and len(id_) == 6 and id_.isdecimal():
         return f"OMIM:{id_}"
     return id_
 
 
-def _concept(blank: Concept, id_: str, label: str) -> Concept:
-    return Concept(id_, label, source=blank.source, version=blank.version)
-
-
-def _read_concepts(stream: TextStream, blank: Concept, prefixes: bool) -> Iterator[Record]:
-    for ids, names in _split(stream):
+def _read_concepts(
+    lines: _Lines, concept: Callable[[str, str], Concept], prefixes: bool
+) -> Iterator[Record]:
+    for ids, names in lines:
         first, *others = (_curie(id_, prefixes) for id_ in ids)
         label, *synonyms = filled_parts(names) or [""]
-        yield _concept(blank, first, label)
+        yield concept(first, label)
         for text in synonyms:
             yield Name(text, first, title_name(text)[1])
         for other in others:
@@ -155,10 +150,10 @@ def _read_concepts(stream: TextStream, blank: Concept, prefixes: bool) -> Iterat
 
 
 def _read_names(
-    stream: TextStream, blank: Concept, prefixes: bool, groups: dict[str, str]
+    lines: _Lines, concept: Callable[[str, str], Concept], prefixes: bool, groups: dict[str, str]
 ) -> Iterator[Record]:
     seen: set[str] = set()
-    for ids, name in _split(stream):
+    for ids, name in lines:
         for id_ in ids:
             first = groups[id_]
             concept_id = _curie(first, prefixes)
@@ -168,5 +163,5 @@ def _read_names(
             elif id_ in seen:
                 yield Name(name, concept_id, title_name(name)[1])
             else:
-                yield _concept(blank, concept_id, name)
+                yield concept(concept_id, name)
             seen.add(id_)
