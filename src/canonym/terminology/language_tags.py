@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from canonym.errors import InvalidInput
+from canonym.io.packaged import packaged_rows
+
+_CODES = [*packaged_rows(__file__)]
+
+OF_UMLS = {code: tag for tag, code, _ in _CODES}
+"""Tag of a language by its code in UMLS (``LAT``)."""
+
+OF_OMOP = {number: tag for tag, _, number in _CODES if number}
+"""Tag of a language by its ``language_concept_id`` in OMOP."""
 
 
 def check_language(tag: object, error: Callable[[str], Exception] = InvalidInput) -> None:

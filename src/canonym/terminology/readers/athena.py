@@ -11,13 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.terminology.language_tags import OF_OMOP
 from canonym.terminology.readers.releases import Release, check_known, curie, headed_rows
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-LANGUAGES = {
-    "4180186": "en", "4180190": "fr", "4181524": "ja", "4181536": "pt", "4182503": "nl",
-    "4182504": "de", "4182507": "it", "4182511": "es", "4182948": "zh", "4175771": "ko",
-}  # fmt: skip
+LANGUAGES = OF_OMOP
 """BCP 47 tag of a language (``language_concept_id``); other languages become empty."""
 
 _CONCEPT = (

@@ -25,6 +25,7 @@ from canonym.io.curies import last_part
 from canonym.io.tables import Table, open_table, shown
 from canonym.regex import regex
 from canonym.terminology.language_tags import check_language
+from canonym.terminology.readers.obo import PROPERTIES
 from canonym.types import Concept, Name, Record
 
 _log = logging.getLogger(__name__)
@@ -41,13 +42,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 _REVIEWED = {"", "OFFICIAL", "MANUALLY TRANSLATED", "REVIEWED", "APPROVED"}
 _MISSING = {"", "NA", "N/A"}
-_SCOPES = {
-    "label": "exact",
-    "hasexactsynonym": "exact",
-    "hasrelatedsynonym": "related",
-    "hasnarrowsynonym": "narrow",
-    "hasbroadsynonym": "broad",
-}
+_SCOPES = {"label": "exact", **PROPERTIES}
 _TEMPLATE = regex(r"\bAL? +\S*?(?<!\w)(\w+)@([\w-]+)(?: +SPLIT=(\S+))?")
 
 

@@ -8,28 +8,12 @@ from string import ascii_uppercase, digits
 from xml.etree.ElementTree import Element
 
 from canonym.errors import ReadError
+from canonym.io.packaged import packaged_rows
 from canonym.io.xml import Prolog, read_elements, read_prolog
 from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-CATEGORIES: dict[str, str] = {
-    "A": "Anatomy",
-    "B": "Organisms",
-    "C": "Diseases",
-    "D": "Chemicals and Drugs",
-    "E": "Analytical, Diagnostic and Therapeutic Techniques, and Equipment",
-    "F": "Psychiatry and Psychology",
-    "G": "Phenomena and Processes",
-    "H": "Disciplines and Occupations",
-    "I": "Anthropology, Education, Sociology, and Social Phenomena",
-    "J": "Technology, Industry, and Agriculture",
-    "K": "Humanities",
-    "L": "Information Science",
-    "M": "Named Groups",
-    "N": "Health Care",
-    "V": "Publication Characteristics",
-    "Z": "Geographicals",
-}
+CATEGORIES: dict[str, str] = dict(packaged_rows(__file__))
 """The branches of the MeSH tree: first letter of a tree number -> name."""
 
 # Class of a supplementary record (chemical, protocol, disease, organism, population group, anatomy)

@@ -36,8 +36,9 @@ _OLD_SYNONYMS = {f"{scope}_synonym": scope for scope in _SCOPES.values()}
 _OLD_SYNONYMS |= {f"has_{tag}": scope for tag, scope in _OLD_SYNONYMS.items()}
 # UBERON's word for what belongs to an organ: renal, of the kidney.
 _ADJECTIVES = ("has_relational_adjective", "UBPROP:0000007")
-# Synonyms that are stated as properties: has_exact_synonym, oboInOwl:hasExactSynonym.
-_PROPERTIES = {f"has{scope}synonym": scope for scope in _SCOPES.values()}
+PROPERTIES = {f"has{scope}synonym": scope for scope in _SCOPES.values()}
+"""Scopes of the synonyms that are stated as properties, such as ``oboInOwl:hasExactSynonym``."""
+
 _STANZA = regex(r"\[(\w+)\]\s*(?:!.*)?$")
 # OBO Metadata Ontology: abbreviation and acronym, in files whose header does not define them.
 _ABBREVIATION_TYPES = {"OMO:0003000", "OMO:0003012"}
@@ -234,7 +235,7 @@ def _term(
             rest.append(("name", text, _synonym(header, after)))
         elif tag == "property_value":
             property, text, *_ = (*value.split(None, 1), "", "")
-            scope = _PROPERTIES.get(last_part(property).replace("_", "").lower())
+            scope = PROPERTIES.get(last_part(property).replace("_", "").lower())
             if property in _ADJECTIVES and len(text) > 1 and text[0] == '"':
                 rest.append(("name", _unescape(text[1 : (_end_of_text(text) or 1) - 1]), "related"))
             elif scope and len(text) > 1 and text[0] == '"':

@@ -7,19 +7,11 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.streams import open_text
+from canonym.terminology.language_tags import OF_UMLS
 from canonym.types import Relation
 
 ABBREVIATIONS = frozenset(("AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"))
 """Term types (``TTY``) of names that are abbreviations or acronyms."""
-
-LANGUAGES = {
-    "ARA": "ar", "BAQ": "eu", "CHI": "zh", "CZE": "cs", "DAN": "da", "DUT": "nl", "ENG": "en",
-    "EST": "et", "FIN": "fi", "FRE": "fr", "GER": "de", "GRE": "el", "HEB": "he", "HUN": "hu",
-    "ITA": "it", "JPN": "ja", "KOR": "ko", "LAV": "lv", "LIT": "lt", "NOR": "no", "POL": "pl",
-    "POR": "pt", "RUM": "ro", "RUS": "ru", "SCR": "hr", "SLO": "sk", "SPA": "es", "SWE": "sv",
-    "TUR": "tr", "UKR": "uk",
-}  # fmt: skip
-"""BCP 47 tag of a language (``LAT``); another one keeps its code in small letters."""
 
 # Relation by REL, for rows without a RELA, and whether it runs from CUI1 to CUI2. SIB is left out,
 # which follows from the parents, and so are DEL and XR, which deny a relation.
@@ -61,11 +53,14 @@ def filled(files: Sequence[Path]) -> list[Path]:
     return [file for file in files if file.stat().st_size]
 
 
+def tag_of(lat: str) -> str:
+    """Return the BCP 47 tag of a language (``LAT``), an unknown code in small letters."""
+    return OF_UMLS.get(lat, lat.lower())
+
+
 def lat_of(language: str) -> str:
     """Return the code of UMLS (``LAT``) for a language, given as that code or as a BCP 47 tag."""
-    if language.upper() in LANGUAGES:
-        return language.upper()
-    for lat, tag in LANGUAGES.items():
+    for lat, tag in OF_UMLS.items():
         if tag == language.lower():
             return lat
     if len(language) == 3:

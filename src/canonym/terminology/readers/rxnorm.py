@@ -9,7 +9,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.terminology.readers.releases import Release, check_known, curie
-from canonym.terminology.readers.rrf import LANGUAGES, filled, rrf_relations, rrf_rows
+from canonym.terminology.readers.rrf import filled, rrf_relations, rrf_rows, tag_of
 from canonym.types import Concept, Name, Record, Xref
 
 _log = logging.getLogger(__name__)
@@ -130,8 +130,7 @@ def _names(
         if source != "RXNORM" and source not in sources:
             continue
         if text != labels[cui]:
-            language = LANGUAGES.get(row[1], row[1].lower())
-            yield Name(text, f"RXNORM:{cui}", "exact", language, source)
+            yield Name(text, f"RXNORM:{cui}", "exact", tag_of(row[1]), source)
         if source != "RXNORM" and row[13] not in ("", "NOCODE"):
             yield Xref(f"RXNORM:{cui}", curie(source, row[13]))
     check_known(files[0], "sources", sources, seen)

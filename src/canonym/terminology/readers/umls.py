@@ -12,11 +12,11 @@ from canonym.io.streams import open_text
 from canonym.terminology.readers.releases import Release, check_known, curie
 from canonym.terminology.readers.rrf import (
     ABBREVIATIONS,
-    LANGUAGES,
     filled,
     lat_of,
     rrf_relations,
     rrf_rows,
+    tag_of,
 )
 from canonym.types import Concept, Name, Record, Xref
 
@@ -205,7 +205,7 @@ def _records(
         yield Concept(id_, text, definition, types, "UMLS", version)
     else:  # the label of a concept counts as English
         yield Concept(id_, "", definition, types, "UMLS", version)
-        yield Name(text, id_, "label", LANGUAGES.get(lat, lat.lower()), source)
+        yield Name(text, id_, "label", tag_of(lat), source)
     names = {(text, lat, source)}
     codes = set()
     for atom in atoms:
@@ -213,7 +213,7 @@ def _records(
         if (text, lat, source) not in names:
             names.add((text, lat, source))
             scope = "abbreviation" if atom[12] in ABBREVIATIONS else "exact"
-            yield Name(text, id_, scope, LANGUAGES.get(lat, lat.lower()), source)
+            yield Name(text, id_, scope, tag_of(lat), source)
         if (source, code) not in codes and code and code != "NOCODE":
             codes.add((source, code))
             yield Xref(id_, curie(source, code))
