@@ -140,19 +140,14 @@ def _made_by(terminology: Terminology) -> str:
 def _write_csv(
     _: Terminology, entries: Iterable[Entry], stream: IO[str], lost: Counter[str]
 ) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for entry in entries:
-        writer.writerows(_table_rows(entry, lost))
+    csv.writer(stream, lineterminator="\n").writerows(_table_rows(entries, lost))
 
 
 def _write_tsv(
     _: Terminology, entries: Iterable[Entry], stream: IO[str], lost: Counter[str]
 ) -> None:
-    stream.write("\t".join(COLUMNS) + "\n")
-    for entry in entries:
-        for row in _table_rows(entry, lost):
-            stream.write("\t".join(map(_tsv_cell, row)) + "\n")
+    for row in _table_rows(entries, lost):
+        stream.write("\t".join(map(_tsv_cell, row)) + "\n")
 
 
 def _tsv_cell(cell: str) -> str:
@@ -164,19 +159,21 @@ def _tsv_cell(cell: str) -> str:
     return cell
 
 
-def _table_rows(entry: Entry, lost: Counter[str]) -> Iterator[list[str]]:
-    concept = entry.concept
-    about = [_BAR.join(concept.types), concept.definition, _BAR.join(entry.parents)]
-    lost["cross-references"] += len(entry.xrefs)
-    lost["relations other than is_a"] += len(entry.other_relations)
-    lost["marks of retired concepts"] += concept.deprecated
-    lost["concepts without a name"] += not entry.names
-    labels = [name for name in entry.names if name.scope == "label"]
-    lost["scopes of labels in further languages"] += len(labels[1:])
-    for name in entry.names:
-        # Of two labels a reader takes the first one: it has to be the concept's.
-        scope = "exact" if name in labels and name.text != concept.label else name.scope
-        yield [concept.id, name.text, scope, name.language, name.source, *about]
+def _table_rows(entries: Iterable[Entry], lost: Counter[str]) -> Iterator[tuple[str, ...]]:
+    yield COLUMNS
+    for entry in entries:
+        concept = entry.concept
+        about = (_BAR.join(concept.types), concept.definition, _BAR.join(entry.parents))
+        lost["cross-references"] += len(entry.xrefs)
+        lost["relations other than is_a"] += len(entry.other_relations)
+        lost["marks of retired concepts"] += concept.deprecated
+        lost["concepts without a name"] += not entry.names
+        labels = [name for name in entry.names if name.scope == "label"]
+        lost["scopes of labels in further languages"] += len(labels[1:])
+        for name in entry.names:
+            # Of two labels a reader takes the first one: it has to be the concept's.
+            scope = "exact" if name in labels and name.text != concept.label else name.scope
+            yield concept.id, name.text, scope, name.language, name.source, *about
 
 
 # --- OBO ------------------------------------------------------------------------------------------

@@ -56,15 +56,12 @@ class Objective(Protocol):
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Sample epoch number `epoch` (from 0). The same arguments give the same plan."""
-        ...
 
     def n_batches(self, plan: Plan) -> int:
         """Return the number of batches of a plan, at least 1."""
-        ...
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
         """Return the loss of one batch, a scalar; None where a batch has nothing to learn from."""
-        ...
 
     def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
         """Return further modules to train, for an encoder of `width` columns; called once.
@@ -94,19 +91,15 @@ class Trainable(Protocol):
     @property
     def settings(self) -> Mapping[str, object]:
         """The settings of its vectors, as JSON can hold them."""
-        ...
 
     def embed(self, names: Sequence[str]) -> Tensor:
         """Return vectors ``(n, width)`` with gradients, not normalised."""
-        ...
 
     def encode(self, names: Sequence[str]) -> Float32Array:
         """Return vectors ``(n, width)`` of norm 1, or 0, without gradients and without dropout."""
-        ...
 
     def to_encoder(self) -> Encoder:
         """Return the trained encoder; it may share the weights."""
-        ...
 
 
 def comparable(encode: Encode, similarity: str) -> Encode:

@@ -12,12 +12,9 @@ from canonym.io.xml import read_json
 from canonym.terminology.readers.obo import says_abbreviation
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-_SCOPES = {
-    "hasExactSynonym": "exact",
-    "hasNarrowSynonym": "narrow",
-    "hasBroadSynonym": "broad",
-    "hasRelatedSynonym": "related",
-}
+SCOPES = {f"has{scope.title()}Synonym": scope for scope in ("exact", "narrow", "broad", "related")}
+"""Scopes of synonyms by the local names of their properties."""
+
 _CLASSES = ("CLASS", None)  # older files do not say what a node is
 _ABBREVIATION_TYPES = ("omo_0003000", "omo_0003012")
 
@@ -130,7 +127,7 @@ class _Graph:
         yield Concept(id_, label, definition, types, self.source, self.version, deprecated, new)
         for synonym in _objects(meta, "synonyms"):
             text = str(synonym.get("val") or "").strip()
-            scope = _SCOPES.get(str(synonym.get("pred")), "related")
+            scope = SCOPES.get(str(synonym.get("pred")), "related")
             if is_abbreviation(str(synonym.get("synonymType") or "")):
                 scope = "abbreviation"
             if text and text != label:

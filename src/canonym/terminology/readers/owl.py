@@ -19,7 +19,7 @@ from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.curies import compact, last_part, ontology_name, ontology_version
 from canonym.io.streams import open_bytes
 from canonym.io.xml import check_xml
-from canonym.terminology.readers.obographs import is_abbreviation
+from canonym.terminology.readers.obographs import SCOPES, is_abbreviation
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _log = logging.getLogger(__name__)
@@ -35,10 +35,7 @@ _STY = "http://bioportal.bioontology.org/ontologies/umls/"
 
 _LABELS = (f"{_SKOS}prefLabel", f"{_RDFS}label")
 _NAMES = {
-    f"{_OIO}hasExactSynonym": "exact",
-    f"{_OIO}hasNarrowSynonym": "narrow",
-    f"{_OIO}hasBroadSynonym": "broad",
-    f"{_OIO}hasRelatedSynonym": "related",
+    **{f"{_OIO}{property}": scope for property, scope in SCOPES.items()},
     f"{_OIO}hasSynonym": "related",
     f"{_SKOS}altLabel": "exact",
     f"{_SKOS}hiddenLabel": "related",
