@@ -26,6 +26,7 @@ _JOINT = regex(
     rf"{GAP}\s(?:-{{1,3}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
     r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[^\W\d_])"
 )
+_WITHOUT_DASH = regex(r"\s[-\u2013]\Z")
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _NAMELESS = FUNCTION_WORDS | words_of_kind("word of the present day")
 _FURTHER = (("and",), ("also",), ("plus",), ("with",))
@@ -198,7 +199,7 @@ def _at_cues(text: str) -> Iterator[str]:
                 comma = text.rfind(",", begin, cue.start) + 1
                 if comma and looks_on and tests.issuperset(shape_of(text[comma : cue.start]).words):
                     place = comma  # "gout, CT negative for cancer"
-                yield text[begin:place]
+                yield _WITHOUT_DASH.sub("", text[begin:place])  # "gout -no fracture"
                 begin = place
         end = cue.end
     yield text[begin:]

@@ -31,6 +31,7 @@ _NEAR = 200  # characters on each side of a sign that tell where its item is
 PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 _STOP = regex(r"[,;\n]|[:.]\s|\s--?>?\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
+_GOES_ON = regex(r" [^\W\d_]")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
 _KINDS = frozenset((word,) for word in words_of_kind("word before a number"))
 _ANSWERS = sorted((form for form in words_of_kind(SIGN) if "?" not in form), key=len, reverse=True)
@@ -118,12 +119,15 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
         return []
     bare = {sign[0] for sign, side in sides if sign[0] in "+-" and side != "behind"}
     style = next((side for _, side in sides if side != "either"), "either")
+    # In "fever + rash - cough -" each item has its sign, in "gout - rheumatoid factor +" one has.
+    is_run = sides[0][0][0] in ("+", "++") and style == "behind"
+    is_run = is_run and not plain[sides[-1][0].end() :].strip(" .")
     cues = deque(find_cues(text))  # signs and cues are in order
     signs: list[tuple[re.Match[str], bool]] = []
     for sign, side in sides:
-        if sign[0] in "+-" and side in ("open", "either"):
+        if not sign[0].strip("+-") and side in ("open", "either"):
             # Between spaces a dash is a minus where a plus stands so too.
-            if len(bare) < 2 or style not in ("front", "open"):
+            if not is_run and (len(bare) < 2 or style not in ("front", "open")):
                 continue
         elif bullets and sign[0] == "-" and _begins_line(plain, sign.start()):
             continue
@@ -180,16 +184,19 @@ def signed_items(text: str) -> list[str]:
     parts = segments(text)
     if not parts or ("," not in text and all(text[slice(*part.sign)] == "-" for part in parts)):
         return [text]  # "-fever -cough" may be dashes before items
-    items, place = list[str](), 0
+    items, place, asked = list[str](), 0, ""
     for part in parts:
         written = text.translate(PLAIN)[slice(*part.sign)].lower()
         says_more = written in "+-" or _signs().meanings[written] != part.means
         sign = _SIGN_OF.get(part.means, "") if says_more else ""
         own = f"{sign} {part.core(text)}" if sign else text[part.start : part.end]
-        before = text[place : part.start].rstrip(" -\u2013")
+        before = asked + text[place : part.start].rstrip(" -\u2013")
         items += (*before.split(","), own)
         place = part.end
-    items += text[place:].split(",")
+        # "rash? eczema" may ask about what follows.
+        is_asked = part.is_behind and "?" in written and _GOES_ON.match(text, place)
+        asked = "? " if is_asked else ""
+    items += (asked + text[place:]).split(",")
     return [item.strip(" ,/\t") for item in items if _WORD.search(item)]
 
 
@@ -222,7 +229,7 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
     before = text[max(start - _NEAR, 0) : start].rstrip(" \t")
     after = text[end : end + _NEAR].lstrip(" \t")
     left, right = text[start - 1 : start].strip(), text[end : end + 1].strip()  # what touches it
-    opens = not before or before[-1] in ",;:(/\n\r"
+    opens = not before or before[-1] in ",;:(/\n\r" or before[-2:] == " -"
     closes = not after or after[0] in ",;.)\n\r"
     closes = closes or (after[0] == "/" and (not right or len(written) > _LETTER))
     has_item = _WORD.search(before) is not None
@@ -231,7 +238,9 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
         is_sign = closes and has_item and left in ("", "(", "=") and not is_kind
         return "behind" if is_sign else ""
     if len(written) > 1 and not written.strip("+"):  # no "Ca++", no "++ edema"
-        return "behind" if closes and has_item and not left else ""
+        if left or not has_item:
+            return ""
+        return "behind" if closes else "" if right or opens else "either"
     if right == "-" or (written in "+-" and (left or "x") in "+-"):  # "(-)-menthol"
         return ""
     is_tight = are_tight and written in "+-" and left and right in ("", ",", ";", "/")
