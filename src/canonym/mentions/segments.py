@@ -215,8 +215,9 @@ def _start(text: str, begin: int, sign: int) -> int:
 def _end(text: str, sign: re.Match[str], following: Sequence[tuple[re.Match[str], bool]]) -> int:
     """Return where the item of a sign before it ends: several signs part the text among them."""
     limit = following[0][0].start() if following else len(text)
-    is_run = "?" not in sign[0] and following and not following[0][1]
-    stops = (stop for stop in _STOP.finditer(text, sign.end(), limit))
+    is_heading = text.startswith(": ", sign.end())  # "-ve: gout, asthma"
+    is_run = is_heading or ("?" not in sign[0] and following and not following[0][1])
+    stops = (stop for stop in _STOP.finditer(text, sign.end() + is_heading, limit))
     return next((stop.start() for stop in stops if not (is_run and stop[0] == ",")), limit)
 
 

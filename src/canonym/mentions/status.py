@@ -156,7 +156,8 @@ def split_at_turn(text: str) -> tuple[str, ...]:
     >>> split_at_turn("possible pneumonia, now resolved")
     ('possible pneumonia, now resolved',)
     """
-    may_turn = "," in text or not shape_of(text).there.isdisjoint(_CONJUNCTIONS)
+    may_turn = any(sign in text for sign in (",", " -", " /"))
+    may_turn = may_turn or not shape_of(text).there.isdisjoint(_CONJUNCTIONS)
     turn = _joints()[0].search(text) if may_turn else None
     if turn is None or _course().match(text, turn.end()):
         return (text,)
@@ -183,7 +184,7 @@ def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
     forms = (phrase_expression(rule.form) for rule in rules if "uncertain" in rule.means)
     opening = rf"(?:{'|'.join(forms)})(?: an?)?\s+"
     return (
-        re.compile(rf"(?:{GAP},\s+|{conjunction}){opening}", re.IGNORECASE),
+        re.compile(rf"(?:{GAP}(?:,| [-/])\s+|{conjunction}){opening}", re.IGNORECASE),
         re.compile(rf"{conjunction}(?:{opening}|an?\s+)?", re.IGNORECASE),
     )
 
