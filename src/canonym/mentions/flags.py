@@ -141,7 +141,7 @@ class _Sentence(NamedTuple):
     def flags(self, start: int, end: int) -> tuple[str, ...]:
         """Return the flags of a place in the text."""
         start, end = start - self.begin, end - self.begin
-        said, forbidden = set[str](), self._there(start, end)
+        said, forbidden = set[str](), self._there(start, end) | self._now(start, end)
         # A turn may have the first word of a mention: *there is mild*.
         before = [c for c in self.cues[::-1] if c.end <= start or (c.rule.ends and c.start < start)]
         behind = [cue for cue in self.cues if cue.start >= end]
@@ -267,6 +267,16 @@ class _Sentence(NamedTuple):
         if sum(part.is_behind for part in self.signed) > 1:
             means.update(part.means for part in self._of(start, end))
         return STATES if PRESENT in means else frozenset(["negated"] if means else ())
+
+    def _now(self, start: int, end: int) -> frozenset[str]:
+        """Return what a turn at the end of a mention takes back: *h/o gout, asthma now*."""
+        turns = (cue for cue in self.cues if "historical" in cue.rule.ends and cue.start > start)
+        is_now = any(
+            not self.text[end : turn.start].strip()
+            and (turn.end <= end or self.text[turn.end :].lstrip()[:1] in ".,;)")
+            for turn in turns
+        )
+        return frozenset(["historical"] if is_now else ())
 
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield the flags that signs give a mention."""

@@ -300,6 +300,8 @@ class Preparation:
     ) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         status = status or context.status
+        if "historical" in status and _turns(text):
+            status = tuple(flag for flag in status if flag != "historical")
         if result := result_of(text):
             return self._part(result, (*steps, Step("sign", text, result)), context, status)
         own = read_status(text) if may_have_status(text) else Status(text)
@@ -459,8 +461,9 @@ def _under_heading(item: str) -> tuple[str, ...]:
 
 
 def _turns(item: str) -> bool:
-    """Tell whether an item says that the past has ended: *now has asthma*."""
-    return any(cue.start == 0 and "historical" in cue.rule.ends for cue in find_cues(item))
+    """Tell whether an item says that the past has ended: *now has asthma*, *asthma today*."""
+    ends = (cue for cue in find_cues(item) if "historical" in cue.rule.ends)
+    return any(cue.start == 0 or cue.end == len(item) for cue in ends)
 
 
 def _read(use: Use, *steps: Step) -> Iterator[Reading]:

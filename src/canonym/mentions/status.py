@@ -251,8 +251,9 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     """
     bare = qualified(status.core)
     cores = (status.core,) if bare is None or bare.name == BROADER else (status.core, bare.after)
-    is_screening = shape_of(text).words[:2] in (("screen", "for"), ("screening", "for"))
-    says = "screening" if is_screening else " ".join(status.flags)
+    asked = {row.form: row.means for row in shipped().of_kind("opening of a status")}
+    pairs = map(" ".join, itertools.pairwise(shape_of(text).words))
+    says = next(filter(None, map(asked.get, pairs)), " ".join(status.flags))
     rows = [rule for rule in shipped().of_kind("name of a status") if rule.means == says]
     others = [row.form.replace("X", core) for core in cores for row in rows]
     # No name says "old MI", and hardly any "history of embolus".
@@ -313,7 +314,7 @@ def said_by(name: str) -> tuple[str, ...]:
     >>> said_by("Absent thumb"), said_by("Absence seizures")
     (('negated',), ())
     """
-    if "screening" in shape_of(name).there:
+    if not shape_of(name).there.isdisjoint(words_of_kind("word of a status that may come")):
         return ("hypothetical",)
     return read_status(name).flags or (("negated",) if name.lower().startswith("absent ") else ())
 
