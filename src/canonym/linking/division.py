@@ -234,15 +234,18 @@ def _leaves_rest(whole: Link, known: Link, clauses: Sequence[Link]) -> bool:
 
     It is where the whole is of that concept too, contradicts what another clause says, as in *chest
     pain, noncardiac*, or says nothing of most of the mention: "nerve damage from alcohol" of *head
-    injury, ETOH*.
+    injury, ETOH*. And it is where it goes before a rest of which the whole says no word: *pneumonia,
+    oxygen*.
     """
     if known.id == whole.id or not whole.candidates:
         return True
     best, rest = whole.candidates[0], [it.mention.text for it in clauses if not _tells(it)]
     denied = [words_of(contradiction.mention) for contradiction in best.against.contradictions]
     is_most = 2 * len(known.mention.text.split()) >= len(whole.mention.text.split())
-    is_elsewhere = words_of(best.name).isdisjoint(words_of(known.mention.text))
-    return (is_most and is_elsewhere and not is_likely(whole)) or any(
+    said = words_of(best.name)
+    is_elsewhere = is_most and said.isdisjoint(words_of(known.mention.text))
+    is_unsaid = _tells(clauses[0]) and said.isdisjoint(words_of(" ".join(rest)))
+    return ((is_elsewhere or is_unsaid) and not is_likely(whole)) or any(
         words and words <= words_of(text) for words in denied for text in rest
     )
 

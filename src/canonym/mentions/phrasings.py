@@ -1,8 +1,8 @@
 """Other words for a whole phrase: *decreased width of face* is a narrow face.
 
 These are the rules of the kind "wording" of the book (`canonym.rules`). The form of one is a phrase
-with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words and
-*-itis* for any word that ends so. What it means has these letters again, choices that are all made,
+with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words, `#`
+for a number and *-itis* for any word that ends so. What it means has these letters again, choices that are all made,
 and ``\\1`` for what stood in the first brackets that lie in no others. Commas, brackets and *the*
 are passed over.
 
@@ -36,12 +36,14 @@ _Phrase = list["str | list[_Phrase]"]  # words, and the phrases between which on
 
 _TOKEN = regex(r"[()|]|(?<![^\s()|])(?!the[\s()|])[^\s()|]+")
 _SLOTS = ("X", "Y", "Z")
+_NUMBER = "#"
 _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
 _ENDS = words_of_kind("end of a remark")
+_FIGURE = r"[<>~=\u2191\u2193]{0,2}\d\S* "  # 600, >95%, 180/100, 5mg
 _JOINT = regex(r"[,;&]|(?<!\w)\+|\+(?=\w)|\band\b", re.IGNORECASE)
-_COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
+_COMMON = frozenset([*_SLOTS, _NUMBER, "of", "history"])  # a slot, or words of many rules
 _LONGEST = 200  # letters; longer texts are descriptions
 
 
@@ -216,6 +218,8 @@ def _expression(form: str) -> str:
             return f"(?P<{names[-1]}>"
         if token in "(|)":
             return token.replace("(", "(?:")
+        if token == _NUMBER:
+            return _FIGURE
         if token in _SLOTS:  # it may stand in several choices
             names.append(f"{token}{len(names)}")
             return f"(?P<{names[-1]}>{_ANY})"

@@ -348,7 +348,12 @@ class Preparation:
             part = part._replace(readings=(*_read(Use.NEAR, letters), *part.readings))
         if bare is None:
             return part
-        readings = (*_read(Use.NEAR, *phrasings(text), bare), *part.readings)
+        # A short form that is read beside other words may stand alone without them: "DM HbA1c 85".
+        is_less = bare.name == BROADER and not usual_reading(bare.after)
+        whole = usual_reading(bare.before) if is_less else ""
+        less = qualified(whole) if whole else None
+        read = () if less is None else (Step(USUAL_READING, bare.before, whole), less)
+        readings = (*_read(Use.NEAR, *read, *phrasings(text), bare), *part.readings)
         return part._replace(text=bare.before, readings=readings)
 
     def _rewritten(

@@ -314,9 +314,11 @@ def said_by(name: str) -> tuple[str, ...]:
     >>> said_by("Absent thumb"), said_by("Absence seizures")
     (('negated',), ())
     """
+    if flags := read_status(name).flags:
+        return flags
     if not shape_of(name).there.isdisjoint(words_of_kind("word of a status that may come")):
         return ("hypothetical",)
-    return read_status(name).flags or (("negated",) if name.lower().startswith("absent ") else ())
+    return ("negated",) if name.lower().startswith("absent ") else ()
 
 
 @remembered(1_024)  # several readers ask about a text, one after the other
