@@ -234,8 +234,8 @@ def _leaves_rest(whole: Link, known: Link, clauses: Sequence[Link]) -> bool:
 
     It is where the whole is of that concept too, contradicts what another clause says, as in *chest
     pain, noncardiac*, or says nothing of most of the mention: "nerve damage from alcohol" of *head
-    injury, ETOH*. And it is where it goes before a rest of which the whole says no word: *pneumonia,
-    oxygen*.
+    injury, ETOH*. And it is where it goes before a rest of which the whole says no word:
+    *pneumonia, oxygen*.
     """
     if known.id == whole.id or not whole.candidates:
         return True

@@ -1,10 +1,10 @@
 """Other words for a whole phrase: *decreased width of face* is a narrow face.
 
 These are the rules of the kind "wording" of the book (`canonym.rules`). The form of one is a phrase
-with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words, `#`
-for a number and *-itis* for any word that ends so. What it means has these letters again, choices that are all made,
-and ``\\1`` for what stood in the first brackets that lie in no others. Commas, brackets and *the*
-are passed over.
+with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words,
+`#` for a number and *-itis* for any word that ends so. What it means has these letters again,
+choices that are all made, and ``\\1`` for what stood in the first brackets that lie in no others.
+Commas, brackets and *the* are passed over.
 
 With `DETAIL` a wording says less, as a text does without its details. With `LESS` the first says
 all and each after it less. What is made here counts only where it is, as a whole, a name.
