@@ -36,6 +36,7 @@ _HEADING = regex(
 )
 _BEGINNING = regex(r"\s*\w+(?:[\s-]+\w+){0,4}")
 _FEW = 2  # words
+_OF_TIME = (("historical",), ("family",))  # what ends more is a conjunction
 _NEAR = 60  # characters in which a few words stand
 _BESIDE = str.maketrans("", "", ",:(\u2013\u2014-")
 _ALTERNATIVES = frozenset(["or", "nor"])
@@ -270,13 +271,13 @@ class _Sentence(NamedTuple):
 
     def _now(self, start: int, end: int) -> frozenset[str]:
         """Return what a turn at the end of a mention takes back: *h/o gout, asthma now*."""
-        turns = (cue for cue in self.cues if "historical" in cue.rule.ends and cue.start > start)
-        is_now = any(
-            not self.text[end : turn.start].strip()
-            and (turn.end <= end or self.text[turn.end :].lstrip()[:1] in ".,;)")
-            for turn in turns
+        turns = (
+            turn.rule.ends
+            for turn in self.cues
+            if turn.start > start and not self.text[end : turn.start].strip()
+            if turn.end <= end or self.text[turn.end :].lstrip()[:1] in ".,;)"
         )
-        return frozenset(["historical"] if is_now else ())
+        return frozenset(flag for ends in turns if ends in _OF_TIME for flag in ends)
 
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield the flags that signs give a mention."""

@@ -19,8 +19,9 @@ _SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
 _SIDE_WORDS = frozenset(("l", "r", "lt", "rt"))
 _SEXES = str.maketrans({sign: ARROWS[sign] for sign in "♂♀"})
 _ARROWS = "".join(arrow for arrow in ARROWS if arrow not in "♂♀")
-_HINTS = frozenset((*".-/&#", *ARROWS))  # of which all other shorthand has one
+_HINTS = frozenset((*".-/&+#", *ARROWS))  # of which all other shorthand has one
 _HISTORIES = {rule.form: rule.means for rule in shipped().of_kind("history in short")}
+_SIGNS = frozenset("/&+")  # within shorthand: *c/o*, *n&v*, *d+v*
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 # Without "type", small letters are no number: "dm i" is two words of other languages.
@@ -118,7 +119,7 @@ def write_out(text: str) -> str:
     if _HINTS.isdisjoint(shape.signs) and _SIDE_WORDS.isdisjoint(shape.there):
         return text
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
-    if "/" in text or "&" in text:
+    if not _SIGNS.isdisjoint(text):
         text = _table().pattern.sub(_written_out, text)
     short, _, name = text.partition("-")
     if name[:1].isalpha() and (history := _HISTORIES.get(short.lower())):
@@ -183,7 +184,7 @@ def diabetes_phrases(text: str) -> Iterator[tuple[int, int, str]]:
 
 def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
     """Translate the characters of shorthand by a table, so that nothing is split there."""
-    if "/" not in text and "&" not in text:
+    if _SIGNS.isdisjoint(text):
         return text
     text = _table().pattern.sub(
         lambda match: match[0].translate(guard) if _is_meant(match) else match[0], text

@@ -261,16 +261,25 @@ def without_lead_in(text: str) -> str:
 def without_heading(text: str) -> str:
     """Return a list without the heading in front of it; a single name keeps that of a system.
 
+    A heading under which there is nothing goes with its denial: *PMH nil. Asthma*.
+
     >>> without_heading("A/P: gout, asthma"), without_heading("Neuro: seizures, headache")
     ('gout, asthma', 'seizures, headache')
     >>> without_heading("Neuro: seizures"), without_heading("gout, asthma: stable")
     ('Neuro: seizures', 'gout, asthma: stable')
     """
+    text = _nothing().sub("", text)
     head, colon, rest = text.partition(":")
     if not colon or len(head) > _TAIL or _SEVERAL.isdisjoint(rest) or not rest.strip():
         return text
     is_system = _systems().fullmatch(head.strip()) is not None
     return rest.strip() if is_system else without_lead_in(text)
+
+
+@once_a_book
+def _nothing() -> re.Pattern[str]:
+    """Return a heading that has nothing under it, and what goes on behind it."""
+    return re.compile(rf"^{any_of('lead-in', ['nothing'])}[.,;]\s+(?=\w)", re.IGNORECASE)
 
 
 @once_a_book
