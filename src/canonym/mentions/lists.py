@@ -68,6 +68,7 @@ _OPENING = frozenset("([{")
 _TRIMMED = " \t\r\n\v\f;,|&."
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _CONJUNCTIONS = words_of_kind("conjunction")
+_SOAP = regex(r"\s+(?=[SOAP]: )")  # subjective, objective, assessment, plan
 _JOINING_SIGNS = frozenset(",，、/\\&+")
 
 
@@ -150,8 +151,12 @@ def sections(text: str) -> tuple[str, ...]:
 
     >>> sections("CC: cough. Dx: asthma"), sections("PGF - colon ca. Own: polyps")
     (('CC: cough', 'Dx: asthma'), ('PGF - colon ca', 'polyps'))
+    >>> sections("S: cough A: asthma")
+    ('S: cough', 'A: asthma')
     """
-    return tuple(_headings().split(text)) if ":" in text else (text,)
+    if ":" not in text:
+        return (text,)
+    return tuple((_SOAP if _SOAP.match(f" {text}") else _headings()).split(text))
 
 
 @once_a_book

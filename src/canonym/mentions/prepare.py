@@ -158,7 +158,8 @@ class Preparation:
         separator: str | None,
     ) -> Prepared:
         """Prepare a mention, and its items where it is a list."""
-        if self.composites and (rest := without_heading(text)) != text:
+        is_one = self.composites and len(sections(text)) == 1
+        if is_one and (rest := without_heading(text)) != text:
             steps, text = (*steps, Step(QUALIFIERS, text, rest)), rest
         items = self._items(text, separator)
         if len(items.texts) == 1:
