@@ -2,7 +2,7 @@
 
 These are the rules of the kind "wording" of the book (`canonym.rules`). The form of one is a phrase
 with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words,
-`#` for a number and *-itis* for any word that ends so. What it means has these letters again,
+`N` for a number and *-itis* for any word that ends so. What it means has these letters again,
 choices that are all made, and ``\\1`` for what stood in the first brackets that lie in no others.
 Commas, brackets and *the* are passed over.
 
@@ -36,7 +36,7 @@ _Phrase = list["str | list[_Phrase]"]  # words, and the phrases between which on
 
 _TOKEN = regex(r"[()|]|(?<![^\s()|])(?!the[\s()|])[^\s()|]+")
 _SLOTS = ("X", "Y", "Z")
-_NUMBER = "#"
+_NUMBER = "N"
 _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
