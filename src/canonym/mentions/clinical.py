@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from canonym.regex import regex
 from canonym.rules import Rule, any_of, current, once_a_book
 from canonym.text.shape import HYPHENED, shape_of
+from canonym.text.words import words_of_kind
 
 BESIDE_WORDS, BESIDE_A_RESULT = "beside words", "beside a result"
 ANYWHERE, LISTS, TEXTS = "", "list", "text"
@@ -29,6 +30,7 @@ CAPITALS = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
 """Short forms in capitals."""
 
 _FORM = regex(r"(?<![\w/+-])[^\W\d_]{2,8}\d?(?![\w/+-])")
+_DETAILS = words_of_kind("degree") | words_of_kind("side")
 _LEAST = 4  # letters of a beginning; shorter ones are words
 LEAST_LETTERS = 3
 """Letters of a short form whose plural may have a capital S: *DVTS*."""
@@ -37,6 +39,15 @@ LEAST_LETTERS = 3
 def words_of(text: str) -> list[str]:
     """Return the words of a text in small letters, as they rise."""
     return sorted({word.lower() for word in HYPHENED.findall(text)})
+
+
+def cell_of(text: str) -> list[str]:
+    """Return the words of a cell that may choose a reading in any item, not how bad or where it is.
+
+    >>> cell_of("RAS, severe left knee pain")
+    ['knee', 'pain', 'ras']
+    """
+    return [word for word in words_of(text) if len(word) > 1 and word not in _DETAILS]
 
 
 def begins(words: Sequence[str], stem: str) -> bool:
@@ -122,18 +133,22 @@ def _forms() -> frozenset[str]:
     return frozenset(form.lower() for form in (*_in_lists(), *_within(), *tests))
 
 
-def usual_reading(text: str) -> str:
+def usual_reading(text: str, cell: Sequence[str] = ()) -> str:
     """Return a mention with its clinical abbreviations written out, "" where it has none.
+
+    The words of the `cell` that it is part of, which rise, may choose a reading too.
 
     >>> usual_reading("HTN, uncontrolled"), usual_reading("fx left wrist"), usual_reading("OA")
     ('hypertension, uncontrolled', 'fracture left wrist', '')
+    >>> usual_reading("DNS", ["dns", "snoring"])
+    'deviated nasal septum'
     """
     if shape_of(text).there.isdisjoint(_forms()):
         return ""
     usual, words = _in_lists(), _FORM.findall(text)
     readings = {word: usual[word] for word in words if word in usual}
-    if len(text.split()) > 1:
-        others = words_of(text)
+    others = sorted({*words_of(text), *cell})
+    if len(others) > 1:
         readings.update(
             (word, rule.means)
             for word in words
@@ -141,6 +156,7 @@ def usual_reading(text: str) -> str:
             if (not rule.beside or any(begins(others, stem) for stem in rule.beside))
             and not any(begins(others, stem) for stem in rule.unless.split())
         )
+    if len(text.split()) > 1:
         tests = _readings().get(BESIDE_A_RESULT, {})
         beside = itertools.chain.from_iterable(_tested().findall(text))
         readings.update((test, tests[test]) for test in beside if test in tests)

@@ -23,7 +23,7 @@ from canonym.io.time_limit import check_time
 from canonym.mentions.abbreviations import expand, without_own_short_forms
 from canonym.mentions.binomials import Binomials, genus_steps, organisms_in
 from canonym.mentions.clauses import clauses_of
-from canonym.mentions.clinical import usual_reading
+from canonym.mentions.clinical import cell_of, usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.cues import find_cues
 from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
@@ -94,14 +94,15 @@ class _Context(NamedTuple):
     """What the document of a mention says: its abbreviations, and the texts around the mention.
 
     Abbreviations that are `ordered` never stand for themselves. Short forms of several readings
-    have the `readings` that words of the mention and its context choose. `status` is what a cell
-    says of the clause that is prepared. What is left of a text without some of its words `is_rest`.
+    have the `readings` that words of the mention and its context choose, or words of the `cell`.
+    `status` is what a cell says of the clause that is prepared. What is left of a text without some of its words `is_rest`.
     """
 
     abbreviations: Mapping[str, str]
     around: Sequence[str]
     ordered: Mapping[str, str]
     readings: Mapping[str, str] = _NONE
+    cell: Sequence[str] = ()
     status: tuple[str, ...] = ()
     is_rest: bool = False
 
@@ -146,7 +147,8 @@ class Preparation:
         text, steps = _cleaned(text)
         is_alone = self.speller is None or text.isalnum()  # its text chooses the concept
         readings = _NONE if is_alone else readings_in(text, *around[1:])
-        context = _Context(abbreviations, around, ordered, readings)
+        cell = () if is_alone else cell_of(text)
+        context = _Context(abbreviations, around, ordered, readings, cell)
         return self._prepare_cell(text, steps, context, alias, separator)
 
     def _prepare_cell(
@@ -382,7 +384,7 @@ class Preparation:
         if self.speller is not None:  # a search without any help is what a paper describes
             together = with_prefixes_joined(text, self.speller.__contains__)
             near += [Step("space", text, together)] if together != text else []
-            usual = ((name, usual_reading(name)) for name in (text, spelt))
+            usual = ((name, usual_reading(name, context.cell)) for name in (text, spelt))
             near += [Step(USUAL_READING, *reading) for reading in usual if reading[1]]
             read = (step.after for step in near if step.name == USUAL_READING)
             names = dict.fromkeys((text, spelt, *read))
