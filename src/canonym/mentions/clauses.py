@@ -24,7 +24,7 @@ from canonym.text.words import words_of_kind
 _LONGEST = 300
 _JOINT = regex(
     rf"{GAP}\s(?:-{{1,3}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
-    r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[^\W\d_])"
+    r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z][A-Z\d]+)|(?<=[\d)]))\.\s+(?=[^\W\d_])"
 )
 _WITHOUT_DASH = regex(r"\s[-\u2013]\Z")
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")

@@ -184,6 +184,8 @@ class _Sentence(NamedTuple):
             return False
         if any(map(_is_placed, (first, *items))):
             return False
+        if any(map(_is_sought, (first, *items))) and not _has(_ALTERNATIVES, self.text[:end]):
+            return False  # "no fracture seen, swelling"
         if any(map(_is_seen, others)) and not _has(_ALTERNATIVES, between):
             return False  # "no sores, incontinent and dysphagic"
         denials = (c.start for c in self.cues if c.start >= end and "negated" in c.rule.flags)
@@ -339,6 +341,11 @@ def _is_placed(item: str) -> bool:
     """Tell whether an item says by what a thing was looked for: *no stone on CT*."""
     *_, before, last = ("", "", *shape_of(item).words)
     return last in words_of_kind("test") and before in ("on", "by", "per", "in", "at")
+
+
+def _is_sought(item: str) -> bool:
+    """Tell whether an item says that a thing was looked for: *no fracture seen*."""
+    return not words_of_kind("word of a search").isdisjoint(shape_of(item).words[-1:])
 
 
 def _takes(before: str) -> bool:

@@ -69,6 +69,8 @@ _TRIMMED = " \t\r\n\v\f;,|&."
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _CONJUNCTIONS = words_of_kind("conjunction")
 _SOAP = regex(r"\s+(?=[SOAP]: )")  # subjective, objective, assessment, plan
+_BEFORE_ARROW = regex(r"[,;]?\s+(?=[\u2191\u2193])")
+_BEHIND_ARROW = regex(r"(?<=[\u2191\u2193])[,;]?\s+(?=\w)")
 _JOINING_SIGNS = frozenset(",，、/\\&+")
 
 
@@ -97,6 +99,8 @@ def items_of(text: str) -> Items | None:
     may_be_cut = signs and (
         not _SEPARATORS.isdisjoint(signs) or text[:1] in _DASHES or _MARKER.match(text)
     )
+    if len(pieces := _arrowed(text)) > 1:
+        return Items(tuple(_tidied(pieces)), True)
     if not may_be_cut and len(signed_items(text)) == 1:
         return None
     ways = (_numbered, _bulleted, _lines, _semicolons) if may_be_cut else ()
@@ -243,6 +247,13 @@ def _bulleted(text: str) -> _Pieces:
 def _lines(text: str) -> _Pieces:
     lines = [line for line in text.replace("\t", "\n").splitlines() if line]
     return lines, len(lines) > 2  # two lines may be a name that was wrapped
+
+
+def _arrowed(text: str) -> list[str]:
+    """Cut a cell at arrows that each item begins or ends with: *Hb ↓ plts ↓ WCC ↑*."""
+    joint = _BEFORE_ARROW if text[:1] in ("↑", "↓") else _BEHIND_ARROW
+    pieces = joint.split(text)
+    return pieces if len(joint.findall(f"{text} x ↑ x")) > 2 else [text]
 
 
 def _semicolons(text: str) -> _Pieces:

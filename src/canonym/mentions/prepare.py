@@ -198,6 +198,8 @@ class Preparation:
         if items := items_of(text):
             return items
         turned = split_at_turn(text)
+        if len(turned) < 2 and " but " in text and may_hold_joints(text):
+            turned = split_statuses(text)  # "no gout or asthma but headache"
         if len(turned) > 1:
             return Items(turned, True, has_turned=True)
         return Items(clauses_of(text), False)

@@ -142,8 +142,8 @@ def split_statuses(text: str) -> tuple[str, ...]:
         return tuple(sides)
     if not shape_of(text).there.isdisjoint(_CONJUNCTIONS):
         sides = [side for side in _joints()[1].split(text) if side.strip()]
-        stated = may_have_status(text) or read_status(without_lead_in(sides[0])).flags
-        if len(sides) > 1 and stated:
+        stated = (read_status(without_lead_in(side)).flags for side in sides)
+        if len(sides) > 1 and (may_have_status(text) or any(stated)):
             return tuple(sides)
     return (text,)
 
@@ -156,7 +156,7 @@ def split_at_turn(text: str) -> tuple[str, ...]:
     >>> split_at_turn("possible pneumonia, now resolved")
     ('possible pneumonia, now resolved',)
     """
-    may_turn = any(sign in text for sign in (",", " -", " /"))
+    may_turn = any(sign in text for sign in (",", " -", " /", "->", "→"))
     may_turn = may_turn or not shape_of(text).there.isdisjoint(_CONJUNCTIONS)
     turn = _joints()[0].search(text) if may_turn else None
     if turn is None or _course().match(text, turn.end()):
@@ -184,7 +184,9 @@ def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
     forms = (phrase_expression(rule.form) for rule in rules if "uncertain" in rule.means)
     opening = rf"(?:{'|'.join(forms)})(?: an?)?\s+"
     return (
-        re.compile(rf"(?:{GAP}(?:,| [-/])\s+|{conjunction}){opening}", re.IGNORECASE),
+        re.compile(
+            rf"(?:{GAP}(?:,| [-/])\s+|{conjunction}){opening}|{GAP}(?:->|\u2192)\s*", re.IGNORECASE
+        ),
         re.compile(rf"{conjunction}(?:{opening}|an?\s+)?", re.IGNORECASE),
     )
 
