@@ -69,6 +69,7 @@ _TRIMMED = " \t\r\n\v\f;,|&."
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _CONJUNCTIONS = words_of_kind("conjunction")
 _SOAP = regex(r"\s+(?=[SOAP]: )")  # subjective, objective, assessment, plan
+_ARROWS = regex(r"[\u2191\u2193]+")
 _BEFORE_ARROW = regex(r"[,;]?\s+(?=[\u2191\u2193])")
 _BEHIND_ARROW = regex(r"(?<=[\u2191\u2193])[,;]?\s+(?=\w)")
 _JOINING_SIGNS = frozenset(",，、/\\&+")
@@ -99,8 +100,8 @@ def items_of(text: str) -> Items | None:
     may_be_cut = signs and (
         not _SEPARATORS.isdisjoint(signs) or text[:1] in _DASHES or _MARKER.match(text)
     )
-    if len(pieces := _arrowed(text)) > 1:
-        return Items(tuple(_tidied(pieces)), True)
+    if len(arrowed := _arrowed(text)) > 1:
+        return Items(tuple(_tidied(arrowed)), True)
     if not may_be_cut and len(signed_items(text)) == 1:
         return None
     ways = (_numbered, _bulleted, _lines, _semicolons) if may_be_cut else ()
@@ -249,11 +250,10 @@ def _lines(text: str) -> _Pieces:
     return lines, len(lines) > 2  # two lines may be a name that was wrapped
 
 
-def _arrowed(text: str) -> list[str]:
+def _arrowed(text: str) -> Sequence[str]:
     """Cut a cell at arrows that each item begins or ends with: *Hb ↓ plts ↓ WCC ↑*."""
     joint = _BEFORE_ARROW if text[:1] in ("↑", "↓") else _BEHIND_ARROW
-    pieces = joint.split(text)
-    return pieces if len(joint.findall(f"{text} x ↑ x")) > 2 else [text]
+    return joint.split(text) if len(_ARROWS.findall(text)) > 1 else (text,)
 
 
 def _semicolons(text: str) -> _Pieces:

@@ -95,7 +95,8 @@ class _Context(NamedTuple):
 
     Abbreviations that are `ordered` never stand for themselves. Short forms of several readings
     have the `readings` that words of the mention and its context choose, or words of the `cell`.
-    `status` is what a cell says of the clause that is prepared. What is left of a text without some of its words `is_rest`.
+    `status` is what a cell says of the clause that is prepared. What is left of a text without some
+    of its words `is_rest`.
     """
 
     abbreviations: Mapping[str, str]
