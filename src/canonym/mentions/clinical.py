@@ -47,6 +47,8 @@ def cell_of(text: str) -> list[str]:
     >>> cell_of("RAS, severe left knee pain")
     ['knee', 'pain', 'ras']
     """
+    if shape_of(text).there.isdisjoint(_forms()):
+        return []
     return [word for word in words_of(text) if len(word) > 1 and word not in _DETAILS]
 
 

@@ -268,7 +268,7 @@ def without_heading(text: str) -> str:
     >>> without_heading("Neuro: seizures"), without_heading("gout, asthma: stable")
     ('Neuro: seizures', 'gout, asthma: stable')
     """
-    text = _nothing().sub("", text)
+    text = text if {*".,;"}.isdisjoint(text) else _nothing().sub("", text)
     head, colon, rest = text.partition(":")
     if not colon or len(head) > _TAIL or _SEVERAL.isdisjoint(rest) or not rest.strip():
         return text
