@@ -168,7 +168,7 @@ def sections(text: str) -> tuple[str, ...]:
 def _headings() -> re.Pattern[str]:
     return re.compile(
         rf"(?<=[\w)])[.,;]*\s+(?i:{any_of('heading of oneself')})\s*:\s*"
-        r"|(?<=[\w)+])(?:[.;]\s+|\s{2,})(?=(?:[A-Z][\w/&]+(?: [\w/&]+){0,2}|[+-]ve) ?:\s)"
+        r"|(?<=[\w)+])(?:[.;]\s+|\s{2,}|\s*\n)(?=(?:[A-Z][\w/&]+(?: [\w/&]+){0,2}|[+-]ve) ?:\s)"
     )
 
 

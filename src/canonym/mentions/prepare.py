@@ -245,6 +245,8 @@ class Preparation:
             whole, pieces = whole._replace(status=context.status, stated=()), told
         if len(pieces) > 1:
             prepared = self._composite(whole, pieces, written, context, lines)
+            if pieces[-1].startswith("? ") and not whole.status and "?" not in text:
+                prepared = prepared._replace(whole=whole._replace(status=("uncertain",)))
         else:
             if alias and (explained := expand(alias[:LONGEST], context.abbreviations)) != text:
                 gloss = Reading(Step("gloss", whole.text, explained), Use.GLOSS)
