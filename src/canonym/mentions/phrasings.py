@@ -41,7 +41,7 @@ _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
 _ENDS = words_of_kind("end of a remark")
-_FIGURE = r"[<>~=\u2191\u2193]{0,2}\d\S* "  # 600, >95%, 180/100, 5mg
+_FIGURE = r"[<>~=\u2191\u2193]{0,2}(?!\d+(?:st|nd|rd|th) )\d\S* "  # 600, >95%, 180/100, 5mg
 _JOINT = regex(r"[,;&]|(?<!\w)\+|\+(?=\w)|\band\b", re.IGNORECASE)
 _COMMON = frozenset([*_SLOTS, _NUMBER, "of", "history"])  # a slot, or words of many rules
 _LONGEST = 200  # letters; longer texts are descriptions
