@@ -33,6 +33,9 @@ _STOP = regex(r"[,;\n]|[:.]\s|\s--?>?\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
 _GOES_ON = regex(r" [^\W\d_]")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
+_SIGNED = regex(r"\b(?!CD\d)[A-Za-z]\w{1,5}[+-](?=[,;]?\s|[,;]?\Z)")
+_RUN = regex(rf"(?:{_SIGNED.pattern}[,;]?\s*){{2,}}")
+_MARKERS = words_of_kind("marker of a tumor")
 _KINDS = frozenset((word,) for word in words_of_kind("word before a number"))
 _ANSWERS = sorted((form for form in words_of_kind(SIGN) if "?" not in form), key=len, reverse=True)
 _WORDS = "yes|no|present|absent"  # "ER positive HER2 negative" speaks of a cancer
@@ -111,9 +114,8 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
     if shape.signs.isdisjoint(characters) and shape.there.isdisjoint(words):
         return []
     plain = text.translate(PLAIN)
-    tight = [sign[0][-1] for sign in _TIGHT.finditer(plain)]
-    are_tight = len(tight) > 1 and "+" in tight  # no "short-, mid- and long-term"
-    sides = [(sign, _side(plain, sign, are_tight)) for sign in expression.finditer(plain)]
+    tight = _tight(plain)
+    sides = [(sign, _side(plain, sign, tight)) for sign in expression.finditer(plain)]
     sides = [(sign, side) for sign, side in sides if side]
     if not sides:
         return []
@@ -156,6 +158,17 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
             for part in parts
         ]
     return [part for part in parts if _WORD.search(part.core(text))]
+
+
+def _tight(text: str) -> frozenset[int]:
+    """Return where the signs at words end, as in *dyspnea+ orthopnea+ edema-* and *HTN+ DM-*.
+
+    A single sign is none, nor are dashes alone: *short-, mid- and long-term*. Short forms have such
+    signs where all of a text does, unless they are markers of a tumour: *ER+ PR-*.
+    """
+    is_run = _RUN.fullmatch(text) is not None and shape_of(text).there.isdisjoint(_MARKERS)
+    signs = {sign.end(): sign[0][-1] for sign in (_SIGNED if is_run else _TIGHT).finditer(text)}
+    return frozenset(signs if len(signs) > 1 and "+" in signs.values() else ())
 
 
 def _answered(text: str) -> list[str]:
@@ -221,7 +234,7 @@ def _end(text: str, sign: re.Match[str], following: Sequence[tuple[re.Match[str]
     return next((stop.start() for stop in stops if not (is_run and stop[0] == ",")), limit)
 
 
-def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
+def _side(text: str, sign: re.Match[str], tight: frozenset[int]) -> str:
     """Tell where the item of a sign is by what stands beside it: front, behind, either.
 
     "open" is a dash with a space behind it where an item begins; "" is not a sign.
@@ -244,9 +257,8 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
         return "behind" if closes else "" if right or opens else "either"
     if right == "-" or (written in "+-" and (left or "x") in "+-"):  # "(-)-menthol"
         return ""
-    is_tight = are_tight and written in "+-" and left and right in ("", ",", ";", "/")
-    if is_tight:  # "dyspnea+ orthopnea+ edema-"
-        return "behind" if _TIGHT.search(text, max(start - _NEAR, 0), end) else ""
+    if tight and written in "+-" and left and right in ("", ",", ";", "/"):
+        return "behind" if end in tight else ""
     if closes or (after.startswith(_JOINED) and written not in "+-"):
         tight = left and written in "+-"
         may = not tight or (written == "-" and not after and _ends_in_word(before))
