@@ -260,8 +260,8 @@ def _side(text: str, sign: re.Match[str], tight: frozenset[int]) -> str:
     if tight and written in "+-" and left and right in ("", ",", ";", "/"):
         return "behind" if end in tight else ""
     if closes or (after.startswith(_JOINED) and written not in "+-"):
-        tight = left and written in "+-"
-        may = not tight or (written == "-" and not after and _ends_in_word(before))
+        is_glued = left and written in "+-"
+        may = not is_glued or (written == "-" and not after and _ends_in_word(before))
         return "behind" if has_item and may else ""
     if written in "+-":
         if not after[:2].replace("/", "").isalpha() or (left and not opens):  # "+n/v"
