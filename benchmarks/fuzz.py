@@ -154,12 +154,7 @@ def fuzz(reader: str, folder: Path, n: int, seed: int, until: float) -> dict[str
     if path.exists():
         found = json.loads(path.read_text())
         state = found if found["seed"] == seed else state
-    for number in [
-        number
-        for how in list(state["faults"])
-        if how == _SLOW
-        for number in state["faults"].pop(how)
-    ]:
+    for number in state["faults"].pop(_SLOW, ()):
         _try_alone(reader, folder, state, number, path)
     while state["done"] < n and time.monotonic() < until:
         start = time.monotonic()

@@ -18,7 +18,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
@@ -200,6 +200,12 @@ def forget() -> None:
         del tables[memory]
 
 
+def _forget_all() -> None:
+    """Forget the tables of the book too: patterns in them may be off."""
+    forget()
+    shipped().tables.clear()
+
+
 # --- switching ------------------------------------------------------------------------------------
 
 
@@ -291,7 +297,7 @@ def _holds(value: Any, old: Any) -> bool:
     return value is old or (type(value) is tuple and any(item is old for item in value))
 
 
-def _replace(id: str, new: Any, undo: list[Callable[[], None]]) -> None:
+def _replace(id: str, new: Any, undo: ExitStack) -> None:
     """Put something in the place of a mechanism, in all modules that have it."""
     owner, name = _owner(id)
     old = inspect.getattr_static(owner, name)
@@ -303,10 +309,10 @@ def _replace(id: str, new: Any, undo: list[Callable[[], None]]) -> None:
             held = new if alone else _with(value, old, new)
             if held is not value:
                 setattr(holder, key, held)
-                undo.append(functools.partial(setattr, holder, key, value))
+                undo.callback(setattr, holder, key, value)
 
 
-def _replace_sieve(number: int | None, tell: Callable[[int], None], undo: list[Any]) -> None:
+def _replace_sieve(number: int | None, tell: Callable[[int], None], undo: ExitStack) -> None:
     """Let a sieve know nothing, or tell of all sieves what they know."""
     find = Names.find
 
@@ -319,33 +325,26 @@ def _replace_sieve(number: int | None, tell: Callable[[int], None], undo: list[A
         return rows
 
     Names.find = other  # type: ignore[method-assign]
-    undo.append(functools.partial(setattr, Names, "find", find))
+    undo.callback(setattr, Names, "find", find)
 
 
 @contextmanager
 def switched_off(mechanism: Mechanism) -> Iterator[None]:
     """Leave a mechanism out."""
-    undo: list[Callable[[], None]] = []
-    if mechanism.off == "sieve":
-        number = _SIEVES.index(mechanism.id.partition(".")[2])
-        _replace_sieve(number, lambda _: None, undo)
-    else:
-        _replace(mechanism.id, replacement(mechanism), undo)
-    forget()
-    shipped().tables.clear()  # patterns in them may be off
-    try:
+    with ExitStack() as undo:
+        undo.callback(_forget_all)
+        if mechanism.off == "sieve":
+            number = _SIEVES.index(mechanism.id.partition(".")[2])
+            _replace_sieve(number, lambda _: None, undo)
+        else:
+            _replace(mechanism.id, replacement(mechanism), undo)
+        _forget_all()
         yield
-    finally:
-        for step in reversed(undo):
-            step()
-        forget()
-        shipped().tables.clear()
 
 
 @contextmanager
 def watched(tell: Callable[[str], None]) -> Iterator[None]:
     """Tell the id of each mechanism that gives something else than where it is off."""
-    undo: list[Callable[[], None]] = []
     every = mechanisms()
     beside: dict[str, list[str]] = {}
     for mechanism in every:
@@ -367,15 +366,12 @@ def watched(tell: Callable[[str], None]) -> Iterator[None]:
         return told
 
     makers = {f"mentions.cues.{name}" for name in _FLAG_OF}
-    for mechanism in every:
-        own = mechanism.watched == mechanism.id and mechanism.off != "sieve"
-        if own and mechanism.id not in makers:
-            _replace(mechanism.id, _watching(mechanism, teller(mechanism)), undo)
-    _replace_sieve(None, lambda number: tell(f"sieve.{_SIEVES[number]}"), undo)
-    forget()
-    try:
-        yield
-    finally:
-        for step in reversed(undo):
-            step()
+    with ExitStack() as undo:
+        undo.callback(forget)
+        for mechanism in every:
+            own = mechanism.watched == mechanism.id and mechanism.off != "sieve"
+            if own and mechanism.id not in makers:
+                _replace(mechanism.id, _watching(mechanism, teller(mechanism)), undo)
+        _replace_sieve(None, lambda number: tell(f"sieve.{_SIEVES[number]}"), undo)
         forget()
+        yield
