@@ -35,6 +35,12 @@ from reproduce.training import train_models
 _FILE = click.Path()
 _WRITTEN_OUT = ("biosyn", "refined", "zero-shot")
 
+_SOMETIMES = {"folds", "samples", "sd", "p to paper", "against", "by", "p"}
+"""Columns that are left out where no row fills them."""
+
+_WORDS = {"row", "metric", "reading", "agrees", "against"}
+"""Columns that hold no numbers."""
+
 
 @with_verbosity
 @click.command(cls=Command, context_settings=CONTEXT)
@@ -296,11 +302,16 @@ def _list(folder: Path) -> None:
 
 
 def _print(table: Table) -> None:
-    columns, right = _columns(table)
+    cells = [_cells(row) for row in table.rows]
+    shown = [
+        column
+        for column in cells[0]
+        if column not in _SOMETIMES or any(row[column] != "–" for row in cells)
+    ]
     print_table(
-        columns,
-        [_cells(row, columns) for row in table.rows],
-        right=right,
+        shown,
+        [[row[column] for column in shown] for row in cells],
+        right=[column for column in shown if column not in _WORDS],
         title=table.experiment.title,
     )
     note(printable(f"Published: {table.experiment.source}."))
@@ -320,29 +331,8 @@ def _notes(table: Table) -> list[str]:
     ]
 
 
-def _columns(table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that are not empty, and those of numbers."""
-    columns = (
-        *("row", "metric", "reading", "n", "folds", "samples", "paper", "ours", "sd"),
-        *("interval", "difference", "p to paper", "agrees", "against", "by", "p"),
-    )
-    some = {"folds", "samples", "sd", "p to paper", "against", "by", "p"}
-    cells = [_all_cells(row) for row in table.rows]
-    shown = tuple(
-        column
-        for column in columns
-        if column not in some or any(row[column] != "–" for row in cells)
-    )
-    words = {"row", "metric", "reading", "agrees", "against"}
-    return shown, tuple(column for column in shown if column not in words)
-
-
-def _cells(row: ReproducedRow, columns: tuple[str, ...]) -> list[str]:
-    cells = _all_cells(row)
-    return [cells[column] for column in columns]
-
-
-def _all_cells(row: ReproducedRow) -> dict[str, str]:
+def _cells(row: ReproducedRow) -> dict[str, str]:
+    """Return what a table may show of a row, by the names of its columns."""
     # A share is a percentage; a correlation of 0.55 needs its second digit.
     digits = 1 if row.unit == "%" else 2
 

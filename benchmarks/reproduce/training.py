@@ -406,8 +406,7 @@ def _names(
                 corpus.dev,
                 terminology,
                 training=corpus.documents,
-                types=corpus.types,
-                corrections=corpus.corrections,
+                **corpus.options,
                 searched=lambda: inference_of(parts.objective, model.similarity),
                 notice=notice,
             )
@@ -423,7 +422,10 @@ def annotated(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 class _Corpus:
-    """The training documents of a corpus, and its dev part if that chooses the epoch."""
+    """The training documents of a corpus, and its dev part if that chooses the epoch.
+
+    The `options` are those by which mentions of both are read.
+    """
 
     def __init__(
         self, given: Mapping[str, Any], model: str, shelf: Shelf, terminology: Terminology
@@ -431,7 +433,6 @@ class _Corpus:
         parts, _ = shelf.corpus(
             given["corpus"], given.get("format", "pubtator"), terminology=terminology
         )
-        self.types: tuple[str, ...] = tuple(given.get("types", ()))
         self.documents, self.dev = parts.train, parts.dev if given.get("dev") else ()
         self.held_out = parts.dev
         if given.get("part") == "train+dev":
@@ -440,12 +441,12 @@ class _Corpus:
                 raise InvalidInput(
                     f"the model {model!r} cannot be trained on its dev part and kept by it"
                 )
-        self.corrections: Mapping[str, str] | None = None
+        self.options: dict[str, Any] = {"types": tuple(given.get("types", ()))}
         self.digests: dict[str, str] = {}
         if "corrections" in given:
             shelf.check(given["corrections"])
             place = shelf.data / given["corrections"]
-            self.corrections = read_corrections(place)
+            self.options["corrections"] = read_corrections(place)
             self.digests["corrections"] = files.file_digest(place)
 
 
@@ -464,8 +465,7 @@ def _mentions(
             corpus.documents,
             terminology,
             protocol=_PROTOCOL[preparation],
-            types=corpus.types,
-            corrections=corpus.corrections,
+            **corpus.options,
             distinct=distinct,
         )
         mentions += found.pairs
@@ -490,8 +490,7 @@ def _held_out(
             corpus.held_out,
             terminology,
             protocol=_PROTOCOL[preparation],
-            types=corpus.types,
-            corrections=corpus.corrections,
+            **corpus.options,
             distinct=True,
         ).pairs
     ]
