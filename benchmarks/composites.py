@@ -18,10 +18,9 @@ from canonym import Document, Linker
 from canonym.encoders import make_encoder
 from canonym.linking import decision
 from canonym.terminology.ids import ConceptIds
-from inputs import MEDIC, documents_of, linked_mentions, part_of, terminology_of
+from inputs import DISEASES, MEDIC, documents_of, linked_mentions, part_of, terminology_of
 from record import data_folder, parser, save_rows
 
-CORPORA = (("ncbi-disease", ""), ("bc5cdr", "Disease"))
 MARGINS = (-0.1, -0.05, -0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03, 0.04, 0.06, 0.1)
 
 
@@ -43,7 +42,7 @@ def measured(encoders: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     medic = terminology_of(MEDIC)
     for part, encoder in encoders.items():
         linker = Linker.build(medic, encoders=[make_encoder(encoder)])
-        for corpus, type_ in CORPORA:
+        for corpus, type_ in DISEASES.values():
             documents = documents_of(corpus, part, type=type_)
             by_margin = {margin: exact(linker, documents, margin) for margin in MARGINS}
             mentions = zip(*by_margin.values(), strict=True)
@@ -61,5 +60,5 @@ if __name__ == "__main__":
     arguments.add_argument("--dev", required=True, metavar="FOLDER", help="has read dev parts")
     options = arguments.parse_args()
     rows = measured({"train": options.dev, "dev": options.train})
-    files = [part_of(corpus, part) for part in ("train", "dev") for corpus, _ in CORPORA]
+    files = [part_of(corpus, part) for part in ("train", "dev") for corpus, _ in DISEASES.values()]
     save_rows("composites", rows, data=[data_folder() / MEDIC, *files])

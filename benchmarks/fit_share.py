@@ -27,12 +27,11 @@ from canonym.terminology.ids import ConceptIds
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Float32Array
-from inputs import MEDIC, documents_of, terminology_of
+from inputs import DISEASES, MEDIC, documents_of, terminology_of
 from models.suite import read_suite
 from record import data_folder, parser, save_rows
 
 DOMAINS = ("anatomy", "phenotypes", "organisms", "mind and society")
-CORPORA = {"NCBI disease": ("ncbi-disease", ""), "BC5CDR disease": ("bc5cdr", "Disease")}
 SHARES = (0.0, 0.3, 0.5, 0.7)
 STEPS = 2000  # as `canonym train subword` takes
 _BLOCK = 1000
@@ -51,7 +50,7 @@ def unknown_mentions(medic: Terminology) -> list[Asked]:
     ids = ConceptIds(medic)
     known = set(normalise_all((text for texts in medic.iter_texts() for text in texts), PLAIN))
     asked = []
-    for name, (corpus, type_) in CORPORA.items():
+    for name, (corpus, type_) in DISEASES.items():
         pairs = {
             (mention.text, frozenset(filter(None, map(ids.find, mention.ids))))
             for document in documents_of(corpus, "dev", type=type_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.evaluation.statistics import wilson
+from canonym.io.curies import usual
 from canonym.terminology import read_records
-from canonym.types import Document, Encoder, Link, Mention
+from canonym.types import Document, Encoder, Link, Mention, Record, Xref
 from record import data_folder, rows_of
 
 CTD = "ctd-diseases-2017/CTD_diseases.tsv.gz"
@@ -34,6 +36,8 @@ TERMINOLOGIES: dict[str, tuple[str, dict[str, Any]]] = {
 """Files by the name of a terminology, and the options of their readers."""
 
 PARTS = ("train", "dev", "test")
+DISEASES = {"NCBI disease": ("ncbi-disease", ""), "BC5CDR disease": ("bc5cdr", "Disease")}
+"""Corpora of diseases: their folder, and the type of their mentions."""
 SURE = 0.8
 """The confidence from which a link of a list counts as sure."""
 
@@ -81,6 +85,25 @@ def without(terminology: Terminology, ids: set[str], *, deprecated: bool = True)
         if deprecated or not concept.deprecated
         for record in (concept, *terminology.names(concept.id))
     )
+
+
+def without_gold(file: str, mesh: Terminology) -> tuple[Terminology, dict[str, set[str]]]:
+    """Return a terminology without its cross-references to MeSH, and these.
+
+    They are by concept; deprecated concepts have none.
+    """
+    gold: dict[str, set[str]] = defaultdict(set)
+    kept: list[Record] = []
+    for record in read_records(data_folder() / file):
+        target = usual(record.target) if isinstance(record, Xref) else ("", "")
+        if isinstance(record, Xref) and target[0] == "MESH":
+            if mesh.resolve(f"MESH:{target[1]}"):
+                gold[record.concept_id].add(f"MESH:{target[1]}")
+        else:
+            kept.append(record)
+    terminology = Terminology.build(kept)
+    retired = {concept.id for concept in terminology.iter_concepts() if concept.deprecated}
+    return terminology, {id_: ids for id_, ids in gold.items() if id_ not in retired}
 
 
 def part_of(corpus: str, part: str) -> Path:

@@ -29,8 +29,8 @@ from canonym.terminology.readers.po import read_po
 from canonym.text import normalise
 from canonym.types import Concept, Name
 from domains import names_of
-from fit_share import CORPORA, unknown_mentions
-from inputs import MEDIC, are_right, beside, part_of, rows_beside, terminology_of
+from fit_share import unknown_mentions
+from inputs import DISEASES, MEDIC, are_right, beside, part_of, rows_beside, terminology_of
 from languages import ENGLISH, FILES, english_names, translations, unread
 from models.suite import read_suite
 from record import data_folder, parser, save_rows
@@ -134,7 +134,7 @@ def main() -> None:
         save_rows("icd10_languages", in_icd10(translated), data=list(translated.values()))
     else:
         files = [data / "multilingual" / "hpo" / file for file in FILES.values()]
-        files += [data / MEDIC, *(part_of(corpus, "dev") for corpus, _ in CORPORA.values())]
+        files += [data / MEDIC, *(part_of(corpus, "dev") for corpus, _ in DISEASES.values())]
         save_rows("languages_together", in_hpo(), data=[data / ENGLISH, *files])
 
 

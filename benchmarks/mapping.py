@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,9 @@ import numpy as np
 
 from canonym import Terminology
 from canonym.exchange.alignment import FEATURES, decide, propose
-from canonym.io.curies import usual
 from canonym.terminology.formats import read_records, read_terminology
-from canonym.types import Concept, ConceptMapping, Record, Xref
-from inputs import CTD, DOID, DRUGBANK, HPO, MESH, TREES, UBERON, without
+from canonym.types import Concept, ConceptMapping
+from inputs import CTD, DOID, DRUGBANK, HPO, MESH, TREES, UBERON, without, without_gold
 from record import data_folder, parser, rows_of, save
 
 GENES = "genes/Homo_sapiens.protein-coding.gene_info.gz"
@@ -43,25 +41,9 @@ def main() -> None:
     data = data_folder()
     mesh = read_terminology(data / MESH, trees=data / TREES, prefix="MESH:")
     if arguments.parse_args().fit:
-        _fit(*_without_gold(data / HPO, mesh), mesh, data)
+        _fit(*without_gold(HPO, mesh), mesh, data)
     else:
-        _measure(*_without_gold(data / DOID, mesh), mesh, data)
-
-
-def _without_gold(path: Path, mesh: Terminology) -> tuple[Terminology, dict[str, set[str]]]:
-    """Return a terminology without its cross-references to MeSH, and these."""
-    gold: dict[str, set[str]] = defaultdict(set)
-    kept: list[Record] = []
-    for record in read_records(path):
-        target = usual(record.target) if isinstance(record, Xref) else ("", "")
-        if isinstance(record, Xref) and target[0] == "MESH":
-            if mesh.resolve(f"MESH:{target[1]}"):
-                gold[record.concept_id].add(f"MESH:{target[1]}")
-        else:
-            kept.append(record)
-    terminology = Terminology.build(kept)
-    retired = {concept.id for concept in terminology.iter_concepts() if concept.deprecated}
-    return terminology, {id_: ids for id_, ids in gold.items() if id_ not in retired}
+        _measure(*without_gold(DOID, mesh), mesh, data)
 
 
 def _fit(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: Path) -> None:

@@ -26,18 +26,25 @@ from fastapi.testclient import TestClient
 
 from canonym import Linker, Terminology
 from canonym.exchange import auto_accept
-from canonym.io.curies import usual
 from canonym.service import Settings, create_app
-from canonym.terminology import read_records
 from canonym.terminology.formats import read_terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.terminology.ids import ConceptIds
-from canonym.types import Xref
-from inputs import DOID, HPO, MEDIC, MESH, PARTS, TREES, documents_of, percents
+from inputs import (
+    DISEASES,
+    DOID,
+    HPO,
+    MEDIC,
+    MESH,
+    PARTS,
+    TREES,
+    documents_of,
+    percents,
+    without_gold,
+)
 from record import data_folder, parser, printed, rows_of, save
 
 TRIALS = "clinical-trials/trials.tsv.gz"
-CORPORA = {"NCBI disease": ("ncbi-disease", ""), "BC5CDR disease": ("bc5cdr", "Disease")}
 CONFIDENCES = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 MARGINS = (0.0, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08)
 _BATCH = 500
@@ -69,7 +76,7 @@ class Answer(NamedTuple):
 
 def cases_of(name: str, part: str, ids: ConceptIds) -> list[Case]:
     """Return the mentions of a part of a corpus."""
-    corpus, type_ = CORPORA[name]
+    corpus, type_ = DISEASES[name]
     cases = []
     for document in documents_of(corpus, part, type=type_):
         for mention in document.mentions:
@@ -80,21 +87,12 @@ def cases_of(name: str, part: str, ids: ConceptIds) -> list[Case]:
     return cases
 
 
-def labels_of(path: Path, mesh: Terminology) -> list[Case]:
+def labels_of(file: str, mesh: Terminology) -> list[Case]:
     """Return the labels of concepts with cross-references to MeSH."""
-    gold: dict[str, set[str]] = {}
-    labels = {}
-    for record in read_records(path):
-        if isinstance(record, Xref):
-            prefix, id_ = usual(record.target)
-            if prefix == "MESH" and mesh.resolve(f"MESH:{id_}"):
-                gold.setdefault(record.concept_id, set()).add(f"MESH:{id_}")
-        elif hasattr(record, "label") and not record.deprecated:
-            labels[record.id] = record.label
+    terminology, gold = without_gold(file, mesh)
     return [
-        Case(labels[id_], "", frozenset(of), tuple(sorted(of)))
+        Case(terminology.concept(id_).label, "", frozenset(of), tuple(sorted(of)))
         for id_, of in gold.items()
-        if id_ in labels
     ]
 
 
@@ -218,7 +216,7 @@ def _kind(case: Case, match: str, elsewhere: set[tuple[str, str]], tree: Hierarc
 def choose(index: Path, terminology: Terminology) -> None:
     """Print precision and coverage on dev parts by the least confidence, and by the margin."""
     ids = ConceptIds(terminology)
-    parts = {name: cases_of(name, "dev", ids) for name in CORPORA}
+    parts = {name: cases_of(name, "dev", ids) for name in DISEASES}
     least, margin = auto_accept.LEAST_CONFIDENCE, auto_accept.LEAST_MARGIN
     bounds = [(one, margin) for one in CONFIDENCES] + [(least, one) for one in MARGINS]
     auto_accept.LEAST_MARGIN = 0.0
@@ -261,15 +259,15 @@ def measure(indexes: dict[str, Path], terminologies: dict[str, Terminology]) -> 
     data, mesh = data_folder(), terminologies["MeSH 2024"]
     tree = Hierarchy.from_terminology(mesh)
     others = {
-        "HPO labels": labels_of(data / HPO, mesh),
-        "DOID labels": labels_of(data / DOID, mesh),
+        "HPO labels": labels_of(HPO, mesh),
+        "DOID labels": labels_of(DOID, mesh),
         "conditions of trials": conditions_of(data / TRIALS, mesh),
     }
     rows: list[dict[str, Any]] = []
     for name, terminology in terminologies.items():
         head, n = {"terminology": name}, len(rows)
         with serving(indexes[name]) as client:
-            corpora = [*CORPORA] if name == "MEDIC 2012" else ["BC5CDR disease"]
+            corpora = [*DISEASES] if name == "MEDIC 2012" else ["BC5CDR disease"]
             for corpus in corpora:
                 rows += [
                     head | row for row in measure_corpus(client, corpus, terminology, tree, "test")
