@@ -22,14 +22,11 @@ from canonym.terminology.readers.babelon import read_babelon
 from canonym.terminology.readers.obo import read_obo
 from canonym.types import Concept, Name, Record
 from inputs import HPO as ENGLISH
+from models.make_judge import LANGUAGES as FILES
 from models.translations import is_held_out
 from record import data_folder, parser, save_rows
 from reproduce.measures.crosslingual import crosslingual
 
-FILES = {
-    **{tag: f"hp-{tag}.babelon.tsv.gz" for tag in ("de", "es", "fr", "it", "ja", "pt", "zh")},
-    **{tag: f"hp-{tag}.synonyms.tsv.gz" for tag in ("cs", "tr")},
-}
 ENCODERS = {"character n-grams": "chargrams", "default": "default", "multilingual": "multilingual"}
 K = (1, 5)
 

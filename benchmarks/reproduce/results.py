@@ -183,14 +183,10 @@ def _negative_distance(similarity: float) -> float:
 
 def _signs(answers: Sequence[Sequence[RankedAnswer]]) -> npt.NDArray[np.float64]:
     """Return features of the best candidate of every mention, NaN where there is none."""
-    rows = [_weakest([_signs_of(part) for part in parts]) for parts in answers]
+    # Of several parts that with the lowest score counts: it comes first among the features.
+    rows = [min(map(_signs_of, parts), default=[]) for parts in answers]
     n = max(map(len, rows), default=0) or 1
     return np.array([row or [np.nan] * n for row in rows], dtype=np.float64)
-
-
-def _weakest(parts: Sequence[list[float]]) -> list[float]:
-    """Return the part with the lowest score, which comes first."""
-    return min(parts, default=[])
 
 
 def _signs_of(answer: RankedAnswer) -> list[float]:
