@@ -112,8 +112,8 @@ def agreement(
 
     found = annotator_agreement(_read(first, format_, types), _read(second, format_, types))
     if as_json:
-        kappa = {"kappa": found.kappa.value, "low": found.kappa.low, "high": found.kappa.high}
-        numbers = {name: None if math.isnan(one) else one for name, one in kappa.items()}
+        kappa = zip(("kappa", "low", "high"), found.kappa, strict=True)
+        numbers = {name: None if math.isnan(one) else one for name, one in kappa}
         click.echo(json.dumps({**numbers, **found._asdict(), "kappa": numbers["kappa"]}, indent=2))
         return
     value, low, high = found.kappa
@@ -234,12 +234,8 @@ def _read(path: str, format_: str | None, types: Sequence[str]) -> list[Document
 
 
 def _counts(counts: Counts) -> dict[str, int]:
-    return {
-        "mentions": counts.n,
-        "with a concept": counts.n_linked,
-        "distinct": counts.n_distinct,
-        "distinct with a concept": counts.n_distinct_linked,
-    }
+    names = ("mentions", "with a concept", "distinct", "distinct with a concept")
+    return dict(zip(names, counts, strict=True))
 
 
 def _lengths(lengths: Lengths) -> dict[str, float]:
