@@ -35,7 +35,6 @@ from processes import run_python
 from record import data_folder, parser, rows_of, save
 
 K, TOGETHER, SINGLE = 20, 256, 40
-PARTS = ("indptr", "indices", "data")
 Found = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]  # scores and rows
 Search = Callable[[SparseVectors], Found]
 
@@ -66,20 +65,16 @@ def write_vectors(terminology: str, folder: Path) -> int:
     chosen = np.random.default_rng(0).permutation(sorted(set(normalise_all(mentions, PLAIN))))
     names = list(normalise_all(names_of(terminology), PLAIN))
     encoder = CharGrams().fit(names)
-    for kind, vectors in (
-        ("names", encoder.encode(names)),
-        ("mentions", encoder.encode(chosen[: TOGETHER + SINGLE].tolist())),
-    ):
-        for part in PARTS:
-            np.save(folder / f"{kind}-{part}.npy", getattr(vectors, part))
-    (folder / "columns").write_text(str(encoder.n_columns))
+    for kind, texts in (("names", names), ("mentions", chosen[: TOGETHER + SINGLE].tolist())):
+        np.savez(folder / f"{kind}.npz", **encoder.encode(texts)._asdict())
     return len(names)
 
 
 def read_vectors(folder: Path, kind: str) -> SparseVectors:
     """Return what `write_vectors` wrote."""
-    arrays = (np.load(folder / f"{kind}-{part}.npy") for part in PARTS)
-    return SparseVectors(*arrays, int((folder / "columns").read_text()))
+    with np.load(folder / f"{kind}.npz") as saved:
+        *arrays, n_columns = saved.values()
+    return SparseVectors(*arrays, int(n_columns))
 
 
 def part_of(vectors: SparseVectors, first: int, last: int) -> SparseVectors:
