@@ -49,24 +49,23 @@ def read_sentences(name: str) -> list[Sentence]:
 
 def measured(sentences: Iterable[Sentence]) -> dict[str, Any]:
     """Return precision and recall of each flag, with Wilson's intervals, in percent."""
-    counts: dict[str, Counter[str]] = {flag: Counter() for flag in FLAGS}
+    right, wrong, missed = (Counter[str]() for _ in range(3))
     n = n_right = 0
     for one in sentences:
         (found,) = with_flags(one.text, [one.mention])
-        given = set(found.flags or ())
-        n, n_right = n + 1, n_right + (given == set(one.flags))
-        for flag in FLAGS:
-            kind = {(True, True): "right", (True, False): "wrong", (False, True): "missed"}
-            counts[flag][kind.get((flag in given, flag in one.flags), "neither")] += 1
+        given, flags = set(found.flags or ()), set(one.flags)
+        n, n_right = n + 1, n_right + (given == flags)
+        right.update(given & flags)
+        wrong.update(given - flags)
+        missed.update(flags - given)
     result: dict[str, Any] = {"sentences": n, "all flags right": percents(n_right, n)}
-    for flag, of in counts.items():
-        right, wrong, missed = of["right"], of["wrong"], of["missed"]
+    for flag in FLAGS:
         result[flag] = {
-            "right": right,
-            "wrong": wrong,
-            "missed": missed,
-            "precision": percents(right, right + wrong),
-            "recall": percents(right, right + missed),
+            "right": right[flag],
+            "wrong": wrong[flag],
+            "missed": missed[flag],
+            "precision": percents(right[flag], right[flag] + wrong[flag]),
+            "recall": percents(right[flag], right[flag] + missed[flag]),
         }
     return result
 
