@@ -182,6 +182,8 @@ def by_clause(
         elif (known := _known_alone(whole, told)) and (is_nil or _leaves_rest(whole, known, told)):
             is_all = all(map(_is_known, told))  # "overdose, SI", of which the second is unsure
             read[place] = list(map(_at_even, told)) if is_all else [known]
+        elif known and _is_rest_unsaid(whole, told):
+            read[place] = [replace(known, confidence=whole.confidence)]
     cut = {at for at, _ in read}
     return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
 
@@ -234,8 +236,7 @@ def _leaves_rest(whole: Link, known: Link, clauses: Sequence[Link]) -> bool:
 
     It is where the whole is of that concept too, contradicts what another clause says, as in *chest
     pain, noncardiac*, or says nothing of most of the mention: "nerve damage from alcohol" of *head
-    injury, ETOH*. And it is where it goes before a rest of which the whole says no word:
-    *pneumonia, oxygen*.
+    injury, ETOH*.
     """
     if known.id == whole.id or not whole.candidates:
         return True
@@ -243,11 +244,21 @@ def _leaves_rest(whole: Link, known: Link, clauses: Sequence[Link]) -> bool:
     denied = [words_of(contradiction.mention) for contradiction in best.against.contradictions]
     is_most = 2 * len(known.mention.text.split()) >= len(whole.mention.text.split())
     said = words_of(best.name)
-    is_elsewhere = is_most and said.isdisjoint(words_of(known.mention.text))
-    is_unsaid = _tells(clauses[0]) and said.isdisjoint(words_of(" ".join(rest)))
-    return ((is_elsewhere or is_unsaid) and not is_likely(whole)) or any(
+    is_elsewhere = said.isdisjoint(words_of(known.mention.text))
+    return (is_most and is_elsewhere and not is_likely(whole)) or any(
         words and words <= words_of(text) for words in denied for text in rest
     )
+
+
+def _is_rest_unsaid(whole: Link, clauses: Sequence[Link]) -> bool:
+    """Tell whether an unlikely link says no word of what is behind the first clause.
+
+    Then the clause is the better link, as likely as that was: *pneumonia, IV abx, O2*.
+    """
+    rest = " ".join(clause.mention.text for clause in clauses[1:])
+    best = [words_of(candidate.name) for candidate in whole.candidates[:1]]
+    is_unsaid = all(words_of(rest).isdisjoint(said) for said in best)
+    return _tells(clauses[0]) and is_unsaid and not is_likely(whole)
 
 
 def _are_held(whole: Link, clauses: Sequence[Link]) -> bool:

@@ -149,16 +149,16 @@ def usual_reading(text: str, cell: Sequence[str] = ()) -> str:
         return ""
     usual, words = _in_lists(), _FORM.findall(text)
     readings = {word: usual[word] for word in words if word in usual}
-    others = sorted({*words_of(text), *cell})
+    others, is_alone = sorted({*words_of(text), *cell}), len(text.split()) == 1
     if len(others) > 1:
         readings.update(
             (word, rule.means)
             for word in words
             for rule in _within().get(word, ())
-            if (not rule.beside or any(begins(others, stem) for stem in rule.beside))
-            and not any(begins(others, stem) for stem in rule.unless.split())
+            if any(begins(others, stem) for stem in rule.beside) or not (rule.beside or is_alone)
+            if not any(begins(others, stem) for stem in rule.unless.split())
         )
-    if len(text.split()) > 1:
+    if not is_alone:
         tests = _readings().get(BESIDE_A_RESULT, {})
         beside = itertools.chain.from_iterable(_tested().findall(text))
         readings.update((test, tests[test]) for test in beside if test in tests)

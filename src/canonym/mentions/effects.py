@@ -18,7 +18,7 @@ from canonym.mentions.drug_lines import drug_line, without_salt
 from canonym.mentions.english import is_ordinary, qualifying_forms
 from canonym.mentions.false_names import section_titles
 from canonym.mentions.flags import FLAGS, with_flags
-from canonym.mentions.lists import completed
+from canonym.mentions.headings import completed
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.phrasings import WORDING, rephrased
 from canonym.mentions.readings import clinical_readings, has_usual

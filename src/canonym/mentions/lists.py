@@ -15,19 +15,16 @@ from functools import cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import hide_one_things, is_adjective, is_quality, unhide
-from canonym.mentions.cues import find_cues
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import QUALIFIERS
 from canonym.mentions.readings import readings_of
 from canonym.mentions.segments import signed_items
 from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
-from canonym.rules import Rule, any_of, current, once_a_book, phrase_expression
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
-from canonym.text.shape import BRACKETED, LETTERS, shape_of
+from canonym.text.shape import LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
 IsName = Callable[[str], bool]
@@ -68,9 +65,8 @@ _OPENING = frozenset("([{")
 _TRIMMED = " \t\r\n\v\f;,|&."
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _CONJUNCTIONS = words_of_kind("conjunction")
-_SOAP = regex(r"\s+(?=[SOAP]: )")  # subjective, objective, assessment, plan
 _ARROWS = regex(r"[\u2191\u2193]+")
-_BEFORE_ARROW = regex(r"[,;]?\s+(?=[\u2191\u2193])")
+_BEFORE_ARROW = regex(r"[,;]?\s(?=[\u2191\u2193])")
 _BEHIND_ARROW = regex(r"(?<=[\u2191\u2193])[,;]?\s+(?=\w)")
 _JOINING_SIGNS = frozenset(",，、/\\&+")
 
@@ -122,62 +118,6 @@ def divided(text: str, separator: str) -> tuple[str, ...]:
     """
     items = (item.strip() for item in text.split(separator))
     return tuple(item for item in items if item)
-
-
-def completed(text: str) -> tuple[str, ...]:
-    """Return what stands below a heading whose word belongs to each item, none where none does.
-
-    >>> completed("Allergies: PCN (rash), latex"), completed("Mets - lung (?)")
-    (('PCN allergy', 'latex allergy'), ('? lung metastases',))
-    >>> completed("Allergies: NKDA"), completed("Allergies: latex (not confirmed)")
-    ((), ())
-    """
-    may_be_headed = ": " in text or "- " in text or "\u2013 " in text
-    for rule, heading in _completing() if may_be_headed else ():
-        match = heading.match(text.lstrip())
-        if match is None or ":" in (rest := text.lstrip()[match.end() :]):
-            continue
-        plain = BRACKETED.sub(lambda remark: " ?" * ("?" in remark[0]), rest.replace(";", ","))
-        listing = listing_of(" ".join(plain.split()))
-        pieces = [*filter(LETTERS.search, (plain,) if listing is None else listing.pieces)]
-        items = [piece.partition(" - ")[0].strip() for piece in pieces]  # "latex - rash"
-        # What is said of an item, or that there is none, as "NKDA" does, is read elsewhere.
-        said = (
-            cue.rule.flags for it in (rest, *map(usual_reading, items)) for cue in find_cues(it)
-        )
-        asks = ("? " if "?" in piece else "" for piece in pieces)
-        names = (rule.means.replace("X", item.strip("? ")) for item in items)
-        return () if any(said) else tuple(map(str.__add__, asks, names))
-    return ()
-
-
-def sections(text: str) -> tuple[str, ...]:
-    """Cut a cell at headings behind others; those of the patient beside others are left out.
-
-    >>> sections("CC: cough. Dx: asthma"), sections("PGF - colon ca. Own: polyps")
-    (('CC: cough', 'Dx: asthma'), ('PGF - colon ca', 'polyps'))
-    >>> sections("S: cough A: asthma")
-    ('S: cough', 'A: asthma')
-    """
-    if ":" not in text:
-        return (text,)
-    return tuple((_SOAP if _SOAP.match(f" {text}") else _headings()).split(text))
-
-
-@once_a_book
-def _headings() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<=[\w)])[.,;]*\s+(?i:{any_of('heading of oneself')})\s*:\s*"
-        r"|(?<=[\w)+])(?:[.;]\s+|\s{2,}|\s*\n)(?=(?:[A-Z][\w/&]+(?: [\w/&]+){0,2}|[+-]ve) ?:\s)"
-    )
-
-
-@once_a_book
-def _completing() -> Sequence[tuple[Rule, re.Pattern[str]]]:
-    """Return the headings that complete their items, each with its rule."""
-    rules, ends = current().of_kind("heading of its items"), r"(?: ?:| [-\u2013]) "
-    forms = (f"(?:{phrase_expression(rule.form)}){ends}" for rule in rules)
-    return [*zip(rules, (re.compile(form, re.IGNORECASE) for form in forms), strict=True)]
 
 
 def without_number(text: str) -> str:

@@ -29,15 +29,14 @@ from canonym.mentions.cues import find_cues
 from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
 from canonym.mentions.english import is_ordinary
 from canonym.mentions.flags import consistent
+from canonym.mentions.headings import completed, sections
 from canonym.mentions.lists import (
     Items,
     Listing,
-    completed,
     divided,
     items_of,
     listing_of,
     may_hold_joints,
-    sections,
     without_number,
 )
 from canonym.mentions.marks import DECIMAL
