@@ -182,7 +182,7 @@ def by_clause(
         elif (known := _known_alone(whole, told)) and (is_nil or _leaves_rest(whole, known, told)):
             is_all = all(map(_is_known, told))  # "overdose, SI", of which the second is unsure
             read[place] = list(map(_at_even, told)) if is_all else [known]
-        elif known and _is_rest_unsaid(whole, told):
+        elif known and not proposal.joints[1] and _is_rest_unsaid(whole, told):
             read[place] = [replace(known, confidence=whole.confidence)]
     cut = {at for at, _ in read}
     return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
